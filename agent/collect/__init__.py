@@ -1,0 +1,1 @@
+"""Collectors: each turns one part of the machine into facts and gaps."""

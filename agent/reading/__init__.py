@@ -1,0 +1,1 @@
+"""Pasted text as observations."""

@@ -1,0 +1,1 @@
+"""Bundles as something a person reads."""

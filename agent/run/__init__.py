@@ -1,0 +1,1 @@
+"""Running probes in child processes that may do anything."""

@@ -1,0 +1,1 @@
+"""What runs in the interpreter under test: standard library and the thing under test only."""
