@@ -18,6 +18,8 @@ Who = Literal["renter", "provider", "either"]
 Confidence = Literal["high", "medium", "low"]
 Backend = Literal["cuda", "rocm", "cpu"]
 Vendor = Literal["nvidia", "amd", "other"]
+VerdictStatus = Literal["ready", "degraded", "blocked", "inconclusive"]
+Decision = Literal["launch", "fix-environment", "contact-provider", "review-order"]
 Limit: TypeAlias = int | str  # a number, or the word "unlimited"
 
 
@@ -602,8 +604,8 @@ class FirstError:
 class Verdict:
     """May the real workload start?"""
 
-    status: Literal["ready", "degraded", "blocked", "inconclusive"]
-    decision: Literal["launch", "fix-environment", "contact-provider", "review-order"]
+    status: VerdictStatus
+    decision: Decision
     stage_reached: str | None
     blocked_at: str | None
     first_error: FirstError | None
