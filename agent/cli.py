@@ -1,0 +1,233 @@
+"""The command line: options in, exit codes out; the only place that catches every error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agent import __version__
+from agent.errors import AgentError, UsageError
+from agent.ladder import DEPTHS, RUNGS
+
+COMMANDS = ("run", "measure", "show", "verify", "explain", "recover", "findings")
+OWN_FLAGS = ("--help", "-h", "--version", "--licenses")
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+STDIN_LIMIT_BYTES = 64 << 20
+
+
+def run_command_line(arguments: list[str]) -> int:
+    """Run one command and return the exit code that docs/exit-codes explain."""
+    try:
+        result = group.main(
+            args=with_default_command(arguments),
+            prog_name="agent",
+            standalone_mode=False,
+            obj=arguments,
+        )
+        return result if isinstance(result, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        return 130
+    except AgentError as error:
+        _say(f"agent: {error.message}")
+        if error.hint:
+            _say(f"  next: {error.hint}")
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of our output has gone; keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except Exception as error:  # noqa: BLE001 - a traceback must never be what a user meets
+        _say(f"agent: could not finish: {type(error).__name__}: {error}")
+        _say("  next: run again; if it repeats, attach the .partial file beside the bundle")
+        if os.environ.get("FIRSTLIGHT_TRACEBACK"):
+            traceback.print_exc()
+        return 3
+
+
+def with_default_command(arguments: list[str]) -> list[str]:
+    """Return the arguments with ``run`` in front where no command was named."""
+    if not arguments:
+        return ["run"]
+    first = arguments[0]
+    if first in COMMANDS or first in OWN_FLAGS or not first.startswith("-"):
+        return arguments
+    return ["run", *arguments]
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+@click.group(context_settings=CONTEXT, invoke_without_command=True)
+@click.version_option(__version__, prog_name="firstlight", message="%(prog)s %(version)s")
+@click.option("--licenses", is_flag=True, help="List the carried packages and their licences.")
+@click.pass_context
+def group(context: click.Context, licenses: bool) -> int | None:
+    """Tell whether this GPU machine works; if not: which cause, who can fix it, what to type.
+
+    Without a command, `run` is meant.
+    """
+    if licenses:
+        from agent.licenses import license_lines
+
+        for line in license_lines():
+            click.echo(line)
+        context.exit(0)
+    return None
+
+
+STAGE_NAMES = click.Choice(list(RUNGS))
+
+
+@group.command(context_settings=CONTEXT)
+@click.option("--depth", type=click.Choice(DEPTHS), default="standard", show_default=True)
+@click.option(
+    "--backend",
+    type=click.Choice(["auto", "cuda", "rocm", "cpu"]),
+    default="auto",
+    show_default=True,
+    help="What the machine is meant to compute on.",
+)
+@click.option("--python", "pythons", multiple=True, metavar="P", help="Interpreter under test.")
+@click.option("--order", metavar="FILE|-", help="What was ordered, to compare with the machine.")
+@click.option("-o", "--output", metavar="FILE|-", help="Where the bundle goes; - prints it.")
+@click.option("--sign-with", metavar="KEY", help="Ed25519 private key, PEM or OpenSSH.")
+@click.option("--challenge", metavar="T", help="Text that the signature must cover.")
+@click.option("--ticket", metavar="T", help="Ticket number to put into the bundle.")
+@click.option(
+    "--extension",
+    "extensions",
+    multiple=True,
+    metavar="MOD[:CALLABLE]",
+    help="Your own extension; it fails if it raises or returns False.",
+)
+@click.option("--only", multiple=True, type=STAGE_NAMES, help="This stage and what it needs.")
+@click.option("--skip", multiple=True, type=STAGE_NAMES, help="Leave this stage out.")
+@click.option("--workspace", metavar="DIR", help="Directory the workload writes to.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), metavar="SECONDS", help="Limit for the whole run."
+)
+@click.option("--replay", metavar="FILE", help="Judge recorded observations instead of looking.")
+@click.option("--keep", multiple=True, type=click.Choice(["output", "serials", "packages"]))
+@click.option("--strict", is_flag=True, help="Exit 1 when degraded, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole bundle.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@click.option("--plain", is_flag=True, help="Do not count the command's allocator (with --).")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.pass_obj
+def run(arguments: list[str], **options: Any) -> int:
+    """Climb the ladder, judge, and write a signed bundle; then run COMMAND, given after --."""
+    if options["command"] and "--" not in arguments:
+        raise UsageError(
+            f"{options['command'][0]!r} is not an option of run",
+            "a command to run goes after --, as in: agent run -- python train.py",
+        )
+    from agent.options import run_options
+    from agent.pipeline import run_ladder
+
+    return run_ladder(run_options(options))
+
+
+@group.command(context_settings=CONTEXT)
+@click.option("--plain", is_flag=True, help="Do not count the command's own allocator.")
+@click.option("-o", "--output", metavar="FILE|-", help="Where the bundle goes.")
+@click.option("--keep", multiple=True, type=click.Choice(["output", "serials", "packages"]))
+@click.option("--sign-with", metavar="KEY", help="Ed25519 private key, PEM or OpenSSH.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
+def measure(**options: Any) -> int:
+    """Run COMMAND and report the memory it needed and what ended it."""
+    from agent.options import run_options
+    from agent.pipeline import run_measure
+
+    return run_measure(run_options(options))
+
+
+@group.command(context_settings=CONTEXT)
+@click.argument("bundle")
+@click.option(
+    "--format",
+    "form",
+    default="text",
+    show_default=True,
+    type=click.Choice(["text", "markdown", "html", "json", "collect-env"]),
+)
+@click.option("--redactions", is_flag=True, help="List what was replaced, and how often.")
+def show(bundle: str, form: str, redactions: bool) -> int:
+    """Render BUNDLE, judged anew; a file that cannot be trusted is shown under a banner."""
+    from agent.report.show import show_bundle
+
+    return show_bundle(_read(bundle), form=form, redactions=redactions)
+
+
+@group.command(context_settings=CONTEXT)
+@click.argument("bundle")
+@click.option("--trust", metavar="PUBLIC", help="Public key, its file, or a fingerprint.")
+@click.option("--challenge", metavar="T", help="The challenge that the bundle must answer.")
+@click.option("--json", "as_json", is_flag=True)
+def verify(bundle: str, trust: str | None, challenge: str | None, as_json: bool) -> int:
+    """Check BUNDLE's signature and say what that shows."""
+    from agent.report.verification import report_verification
+
+    return report_verification(_read(bundle), trust=trust, challenge=challenge, as_json=as_json)
+
+
+@group.command(context_settings=CONTEXT)
+@click.argument("files", nargs=-1)
+@click.option("--json", "as_json", is_flag=True)
+def explain(files: tuple[str, ...], as_json: bool) -> int:
+    """Explain pasted text, or judge a bundle anew. Reads FILES, or - for standard input."""
+    if not files:
+        raise UsageError(
+            "explain needs a file, or “-” to read standard input",
+            "paste the error into a file: agent explain error.txt, or pipe it: … | agent explain -",
+        )
+    from agent.explain import explain_inputs
+
+    return explain_inputs([(name, _read(name)) for name in files], as_json=as_json)
+
+
+@group.command(context_settings=CONTEXT)
+@click.argument("partial")
+@click.option("-o", "--output", metavar="FILE|-")
+@click.option("--sign-with", metavar="KEY")
+def recover(partial: str, output: str | None, sign_with: str | None) -> int:
+    """Make a signed bundle of the .partial file that a killed run left behind."""
+    from agent.pipeline import run_recover
+
+    return run_recover(partial, output=output, sign_with=sign_with)
+
+
+@group.command(context_settings=CONTEXT)
+@click.argument("code", required=False)
+def findings(code: str | None) -> int:
+    """Print the catalogue of findings, or the entry of one CODE."""
+    from agent.catalogue import catalogue_entry, catalogue_lines
+
+    for line in catalogue_lines() if code is None else catalogue_entry(code):
+        click.echo(line)
+    return 0
+
+
+def _read(name: str) -> bytes:
+    """Return the bytes of a file, or of standard input for ``-``."""
+    if name == "-":
+        from agent.stdin import read_stdin
+
+        return read_stdin(STDIN_LIMIT_BYTES, idle_seconds=600.0)
+    path = Path(name)
+    try:
+        with path.open("rb") as file:
+            return file.read(STDIN_LIMIT_BYTES + 1)
+    except IsADirectoryError:
+        raise UsageError(f"{name} is a directory", "name the file in it") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}", "check the path") from error
