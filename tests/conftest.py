@@ -1,0 +1,55 @@
+"""What many tests share: the interpreters with torch, and skips that CI does not allow."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def _interpreter(variable: str) -> Path:
+    named = os.environ.get(variable)
+    if not named:
+        pytest.skip(f"{variable} names no interpreter")
+    return Path(named)
+
+
+@pytest.fixture(scope="session")
+def torch_python() -> Path:
+    """The interpreter of an environment with a CPU build of torch."""
+    return _interpreter("FIRSTLIGHT_TORCH_PYTHON")
+
+
+@pytest.fixture(scope="session")
+def torch_cuda_python() -> Path:
+    """The interpreter of an environment with a CUDA build of torch."""
+    return _interpreter("FIRSTLIGHT_TORCH_CUDA_PYTHON")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
+    """Turn a skip into a failure where FIRSTLIGHT_NO_SKIPS is set; a GPU may still be missing."""
+    outcome = yield
+    report = outcome.get_result()
+    allowed = not os.environ.get("FIRSTLIGHT_NO_SKIPS") or item.get_closest_marker("gpu")
+    if report.skipped and not hasattr(report, "wasxfail") and not allowed:
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which is not allowed here: {report.longrepr}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave tests for a GPU out unless they were asked for with ``-m gpu``."""
+    if "gpu" in (config.getoption("-m") or ""):
+        return
+    reason = pytest.mark.skip(reason="needs a GPU: run pytest -m gpu on a machine that has one")
+    for item in items:
+        if item.get_closest_marker("gpu"):
+            item.add_marker(reason)
+
+
+@pytest.fixture(scope="session")
+def agent_python() -> str:
+    """The interpreter that runs the agent in tests: the one that runs them."""
+    return sys.executable

@@ -1,0 +1,77 @@
+"""Makes the environments that the tests need, runs them, and prints branch coverage.
+
+    python3 tests/run.py [--no-skips] [pytest arguments]
+
+Needs only Python with pip and venv (and a C compiler for the simulated machines; without one
+those tests are skipped with that reason). Everything it makes lies in build/tests. A torch that
+is already there is used when FIRSTLIGHT_TORCH_PYTHON names its interpreter.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+BUILD = HERE / "build" / "tests"
+TORCH = "torch==2.13.0"
+AGENT_FLOOR_PERCENT = 90
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    no_skips = "--no-skips" in arguments
+    arguments = [a for a in arguments if a != "--no-skips"]
+    if sys.version_info < (3, 10):
+        sys.stderr.write(f"tests need Python 3.10 or newer, this is {sys.version.split()[0]}\n")
+        return 2
+    python = make_environment("venv", ["-e", f"{HERE}[test]"])
+    environment = dict(os.environ)
+    if not environment.get("FIRSTLIGHT_TORCH_PYTHON"):
+        torch = make_environment("torch", [TORCH, "numpy", "coverage"])
+        environment["FIRSTLIGHT_TORCH_PYTHON"] = str(torch)
+    for old in HERE.glob(".coverage*"):
+        old.unlink()
+    jobs = ["-n", str(min(4, os.cpu_count() or 1))]
+    command = [str(python), "-m", "coverage", "run", "-m", "pytest", *jobs, "-q", "-rs", *arguments]
+    if no_skips:
+        environment["FIRSTLIGHT_NO_SKIPS"] = "1"
+    passed = subprocess.run(command, cwd=HERE, env=environment, check=False).returncode
+    if passed != 0:
+        return passed
+    return report_coverage(python, whole_suite=not arguments)
+
+
+def make_environment(name: str, packages: list[str]) -> Path:
+    """Return the interpreter of build/tests/<name>, made and filled if it was not there."""
+    place = BUILD / name
+    python = place / "bin" / "python"
+    stamp = place / "complete"
+    wanted = "\n".join(packages)
+    if stamp.exists() and stamp.read_text() == wanted:
+        return python
+    venv.create(place, with_pip=True, clear=True)
+    install = [str(python), "-m", "pip", "install", "-q", *packages]
+    subprocess.run(install, check=True, stdout=sys.stderr)
+    stamp.write_text(wanted)
+    return python
+
+
+def report_coverage(python: Path, *, whole_suite: bool) -> int:
+    """Print the branch coverage of agent/ and probes/; 1 if that of agent/ is under the floor."""
+    coverage = [str(python), "-m", "coverage"]
+    subprocess.run([*coverage, "combine", "-q"], cwd=HERE, check=False)
+    floor = [f"--fail-under={AGENT_FLOOR_PERCENT}"] if whole_suite else []
+    print("\nbranch coverage of probes/:")
+    subprocess.run([*coverage, "report", "--include=probes/*"], cwd=HERE, check=False)
+    print("\nbranch coverage of agent/:", flush=True)
+    return subprocess.run(
+        [*coverage, "report", "--include=agent/*", *floor], cwd=HERE, check=False
+    ).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
