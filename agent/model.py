@@ -463,18 +463,33 @@ class Torch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Something that makes an interpreter load other code than its owner expects."""
+
+    code: str  # a key of collect.shadowing.CONFLICTS
+    detail: str  # the paths, or names and versions, that disagree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Interpreter:
-    """A Python on this machine, read from files unless it is the chosen one."""
+    """A Python on this machine, read from files unless it is the chosen one.
+
+    ``conflicts`` are looked for in the chosen one only (they depend on the environment that the
+    user's program will run in); ``writable-by-others`` and ``python-too-old`` in all.
+    """
 
     path: str
     version: str | None = None
-    kind: str | None = None  # system, venv, conda, uv, pyenv, jupyter, process, named
+    kind: str | None = None  # system, venv, conda, uv, pyenv, named (a script: not known more)
     chosen: bool = False
     chosen_because: str | None = None
+    # --python, agent, VIRTUAL_ENV, CONDA_PREFIX, PATH, well-known, conda, uv, pyenv, jupyter, process
+    found_by: tuple[str, ...] = ()
     prefix: str | None = None
+    base_prefix: str | None = None  # where the standard library and the headers are
     torch: Torch | None = None
     writable_by_others: bool | None = None
-    conflicts: tuple[str, ...] = ()  # see collect.interpreters.CONFLICTS for the words
+    conflicts: tuple[Conflict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
