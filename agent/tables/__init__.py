@@ -1,0 +1,1 @@
+"""Facts of the trade, each row with its source: wheels, drivers, GPUs, and texts of errors."""

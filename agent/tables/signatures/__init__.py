@@ -1,0 +1,33 @@
+"""How programs word what went wrong: one row for each wording, in one file for each topic."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Signature(NamedTuple):
+    """A wording that rules look for.
+
+    `needs` are lower-case literals: the pattern is only compiled and tried where one of them
+    occurs (an empty tuple: always). `pattern` is searched over the whole text with MULTILINE,
+    so `.` ends at the line. No nested quantifiers: a pattern must run in linear time.
+    """
+
+    id: str
+    needs: tuple[str, ...]
+    pattern: str
+    example: str
+    source: str
+
+
+def all_signatures() -> dict[str, Signature]:
+    """Every row by its id."""
+    from agent.tables.signatures import (
+        build,
+        cuda,
+        loader,
+        python,
+    )
+
+    rows = (*cuda.ROWS, *loader.ROWS, *build.ROWS, *python.ROWS)
+    return {row.id: row for row in rows}

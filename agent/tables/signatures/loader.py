@@ -1,0 +1,7 @@
+"""To be filled."""
+
+from __future__ import annotations
+
+from agent.tables.signatures import Signature
+
+ROWS: tuple[Signature, ...] = ()
