@@ -2,7 +2,41 @@
 
 from __future__ import annotations
 
-from agent.rules import build
+from agent.rules import (
+    amd,
+    build,
+    companions,
+    container,
+    cudalibs,
+    device,
+    driver,
+    hardware,
+    limits,
+    loader,
+    memory,
+    multi,
+    process,
+    python,
+    target,
+    toolchain,
+)
 from agent.rules.rule import Rule
 
-RULES: tuple[Rule, ...] = (*build.RULES,)
+RULES: tuple[Rule, ...] = (
+    *amd.RULES,
+    *build.RULES,
+    *companions.RULES,
+    *container.RULES,
+    *cudalibs.RULES,
+    *device.RULES,
+    *driver.RULES,
+    *hardware.RULES,
+    *limits.RULES,
+    *loader.RULES,
+    *memory.RULES,
+    *multi.RULES,
+    *process.RULES,
+    *python.RULES,
+    *target.RULES,
+    *toolchain.RULES,
+)

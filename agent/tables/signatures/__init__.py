@@ -23,11 +23,26 @@ class Signature(NamedTuple):
 def all_signatures() -> dict[str, Signature]:
     """Every row by its id."""
     from agent.tables.signatures import (
+        amd,
         build,
+        container,
         cuda,
+        driver,
+        kernel_log,
         loader,
+        multi,
         python,
     )
 
-    rows = (*cuda.ROWS, *loader.ROWS, *build.ROWS, *python.ROWS)
+    rows = (
+        *amd.ROWS,
+        *build.ROWS,
+        *container.ROWS,
+        *cuda.ROWS,
+        *driver.ROWS,
+        *kernel_log.ROWS,
+        *loader.ROWS,
+        *multi.ROWS,
+        *python.ROWS,
+    )
     return {row.id: row for row in rows}

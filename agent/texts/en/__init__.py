@@ -5,6 +5,40 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent.texts import Text
-from agent.texts.en import build
+from agent.texts.en import (
+    amd,
+    build,
+    companions,
+    container,
+    cudalibs,
+    device,
+    driver,
+    hardware,
+    limits,
+    loader,
+    memory,
+    multi,
+    process,
+    python,
+    target,
+    toolchain,
+)
 
-TEXTS: Mapping[str, Text] = {**build.TEXTS}
+TEXTS: Mapping[str, Text] = {
+    **amd.TEXTS,
+    **build.TEXTS,
+    **companions.TEXTS,
+    **container.TEXTS,
+    **cudalibs.TEXTS,
+    **device.TEXTS,
+    **driver.TEXTS,
+    **hardware.TEXTS,
+    **limits.TEXTS,
+    **loader.TEXTS,
+    **memory.TEXTS,
+    **multi.TEXTS,
+    **process.TEXTS,
+    **python.TEXTS,
+    **target.TEXTS,
+    **toolchain.TEXTS,
+}

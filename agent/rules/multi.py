@@ -1,0 +1,7 @@
+"""Causes to come."""
+
+from __future__ import annotations
+
+from agent.rules.rule import Rule
+
+RULES: tuple[Rule, ...] = ()
