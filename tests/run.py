@@ -25,7 +25,7 @@ def main() -> int:
     arguments = sys.argv[1:]
     no_skips = "--no-skips" in arguments
     arguments = [a for a in arguments if a != "--no-skips"]
-    if sys.version_info < (3, 10):
+    if sys.version_info < (3, 10):  # noqa: UP036 - run by whatever python3 is at hand
         sys.stderr.write(f"tests need Python 3.10 or newer, this is {sys.version.split()[0]}\n")
         return 2
     python = make_environment("venv", ["-e", f"{HERE}[test]"])

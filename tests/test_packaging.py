@@ -1,4 +1,4 @@
-"""The package's own files: Dockerfiles, dependencies, and the promise that torch is no dependency."""
+"""The package's own files: Dockerfiles, dependencies, and torch as no dependency of ours."""
 
 from __future__ import annotations
 
