@@ -71,7 +71,7 @@ def shadowed(workdir):
                 continue
             other = PathFinder.find_spec(name, path)
         except Exception:  # a name that a strange path hook stumbles over
-            continue
+            other = None
         if other is not None and not (other.origin and same(other.origin, local.origin)):
             hidden.append(name)
     return hidden

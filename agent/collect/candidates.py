@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from os.path import basename, dirname
+from posixpath import basename, dirname
 
 from agent.collect.machine import Machine
 from agent.collect.programs import first_on_path

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from os.path import basename
+from posixpath import basename
 from pathlib import Path
 
 from agent.collect.candidates import Candidate, in_prefix, well_known

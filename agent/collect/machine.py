@@ -1,4 +1,4 @@
-"""Reads the files of one machine, whose tree may be mounted elsewhere, with limits and no errors."""
+"""Reads the files of a machine, whose tree may be mounted elsewhere: with limits, no errors."""
 
 from __future__ import annotations
 

@@ -17,18 +17,20 @@ PACKAGES_MAX = 2000
 # Whole names, normalised. Anything else is private to the user unless --keep packages is given.
 NAMES = frozenset(
     """
-    accelerate aiter amd-aiter amdsmi apex apache-tvm auto-gptq autoawq awscrt bitsandbytes cuda
-    causal-conv1d cccl composable-kernel cudatoolkit cudnn cugraph cuml cupy cusparselt cutensor
-    cutlass ctranslate2 datasets deepspeed diffusers dgl dm-haiku evo2 exllamav2 fairscale fbgemm-gpu
-    fbgemm-gpu-genai flax flash-mla gguf gpustat grouped-gemm gsplat hip hip-python huggingface-hub
-    intel-openmp kaolin keras kornia lightning liger-kernel llama-cpp-python lmdeploy lmcache magma
-    mamba-ssm megatron-core mkl mlc-llm moviepy natten nccl ninja numba numba-cuda numpy nvfuser nvitop
-    nvtx onnx onnxruntime opencv-python openai-whisper optimum peft pip pycuda pyg-lib pynccl pynvml
-    pyopencl pyrsmi pytorch pytorch-cuda pytorch-lightning pytorch-mutex pytorch-triton
-    pytorch-triton-rocm pytorch3d rmm safetensors scipy sentence-transformers setuptools sgl-kernel
-    sglang spconv tbb tensordict tensorrt tensorrt-llm tiny-cuda-nn tilelang tinygrad
-    tokenizers transformers transformer-engine trl unsloth uv vllm warp-lang wheel xformers xgrammar
-    """.split()
+    accelerate aiter amd-aiter amdsmi apache-tvm apex auto-gptq autoawq awscrt
+    bitsandbytes causal-conv1d cccl composable-kernel ctranslate2 cuda cudatoolkit cudnn
+    cugraph cuml cupy cusparselt cutensor cutlass datasets deepspeed dgl diffusers
+    dm-haiku evo2 exllamav2 fairscale fbgemm-gpu fbgemm-gpu-genai flash-mla flax gguf
+    gpustat grouped-gemm gsplat hip hip-python huggingface-hub intel-openmp kaolin keras
+    kornia liger-kernel lightning llama-cpp-python lmcache lmdeploy magma mamba-ssm
+    megatron-core mkl mlc-llm moviepy natten nccl ninja numba numba-cuda numpy nvfuser
+    nvitop nvtx onnx onnxruntime openai-whisper opencv-python optimum peft pip pycuda
+    pyg-lib pynccl pynvml pyopencl pyrsmi pytorch pytorch-cuda pytorch-lightning
+    pytorch-mutex pytorch-triton pytorch-triton-rocm pytorch3d rmm safetensors scipy
+    sentence-transformers setuptools sgl-kernel sglang spconv tbb tensordict tensorrt
+    tensorrt-llm tilelang tiny-cuda-nn tinygrad tokenizers transformer-engine transformers
+    trl unsloth uv vllm warp-lang wheel xformers xgrammar
+    """.split()  # noqa: SIM905
 )
 PREFIXES = (
     "cuda-",

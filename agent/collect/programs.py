@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os.path import basename, dirname
+from posixpath import basename, dirname
 
 from agent.collect.machine import Machine
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from os.path import basename, dirname
+from posixpath import basename, dirname
 
 from agent.collect.machine import Machine
 from agent.collect.packages import Distribution, conda_packages, distributions, installer
@@ -32,12 +32,19 @@ CONFLICTS = {
 }
 
 # Modules that torch's own import reaches; a user's file of that name is loaded in their place.
-_TORCH_PARTS = ("torch", "torchvision", "torchaudio", "torchgen", "functorch", "triton", "numpy")
-_TORCH_PARTS += ("sympy", "networkx", "jinja2", "filelock", "fsspec", "typing_extensions")
+_TORCH_PARTS = frozenset(
+    """
+    torch torchvision torchaudio torchgen functorch triton numpy sympy networkx jinja2 filelock
+    fsspec typing_extensions
+    """.split()  # noqa: SIM905
+)
 # Loaded before the working directory comes on the path, or imported by nobody else.
 _HARMLESS = frozenset(
-    """abc antigravity builtins codecs genericpath idlelib io lib2to3 marshal os posix posixpath
-    pydoc_data site sitecustomize stat sys test this time tkinter turtle turtledemo zipimport""".split()
+    """
+    abc antigravity builtins codecs genericpath idlelib io lib2to3 marshal os posix
+    posixpath pydoc_data site sitecustomize stat sys test this time tkinter turtle
+    turtledemo zipimport
+    """.split()  # noqa: SIM905
 )
 # wheels of CUDA 13 have no suffix; these state the major version in their own
 _CUDA_ITSELF = frozenset({"nvidia-cublas", "nvidia-cuda-runtime", "nvidia-cuda-nvrtc"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from os.path import basename, dirname
+from posixpath import basename, dirname
 
 from agent.collect.machine import Machine
 from agent.model import Torch
@@ -12,7 +12,7 @@ from agent.model import Torch
 _MINOR = re.compile(r"python(\d\.\d{1,2})(?:t|d)?$")
 _PATCH = re.compile(r"(?<![\d.])(\d\.\d{1,2}\.\d{1,2}\w*)")
 _PTH_MAX = 64
-_MINORS = tuple(f"3.{minor}" for minor in range(6, 20)) + ("2.7",)
+_MINORS = (*(f"3.{minor}" for minor in range(6, 20)), "2.7")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

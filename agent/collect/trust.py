@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from os.path import dirname
+from posixpath import dirname
 
 from agent.collect.machine import Machine
 from agent.collect.target import Layout
