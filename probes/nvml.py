@@ -1,0 +1,405 @@
+"""What does NVML say about the driver and about each NVIDIA device or MIG instance?
+
+Runs in a child with the agent's interpreter. Every call is announced before it is made, so that
+a crash or a hang names the call and the device, and every call may fail by itself: its word
+becomes a gap of the fields that it would have filled.
+"""
+
+import ctypes
+import sys
+
+from .nvml_fields import (
+    BYTES,
+    CELSIUS,
+    FABRIC_HEALTH,
+    FABRIC_STATE,
+    FIELD_MEMORY_TEMPERATURE,
+    FIELD_RECOVERY_ACTION,
+    IDENTITY,
+    INSTANCE_ROWS,
+    LICENSE,
+    ON_OFF,
+    P2P_STATUS,
+    RECOVERY,
+    ROWS,
+    TOPOLOGY,
+    ImplausibleError,
+    among,
+    pci_address,
+    text,
+)
+from .processes import sort_processes
+
+LIBRARY = "libnvidia-ml.so.1"
+FINE_STEPS = 32  # more devices than this are announced once each, not once a call
+PEER_LIMIT = 16  # more devices than this have no table of peers: it grows with their square
+NOT_SUPPORTED, NOT_FOUND, FUNCTION_NOT_FOUND, LOST, RESET = 3, 6, 13, 15, 16
+TRY_NEXT = (FUNCTION_NOT_FOUND, 25, 26)  # not there, struct version unknown, deprecated
+
+
+def run(report, options, state):
+    """Stage data: ``answer`` (ok, absent, refused), ``call``, versions, and one
+    ``device:<n>`` for each device with ``fields``, ``gaps``, ``error``, ``links``, ``peers``."""
+    sys.path.extend(options.get("python_paths", ()))
+    report.step("load " + LIBRARY)
+    try:
+        library = ctypes.CDLL(LIBRARY)
+    except OSError as error:
+        return not_loaded(report, "load " + LIBRARY, error)
+    if hasattr(library, "firstlight_stand_in"):
+        report.write({"record": "simulated"})
+    report.step("import pynvml")
+    import pynvml as nvml
+
+    report.step("nvmlInit")
+    try:
+        nvml.nvmlInit()
+    except nvml.NVMLError as error:
+        report.data(answer="refused", call=call_result(nvml, "nvmlInit", error))
+        return report.result("failed", "refused", named(nvml, error))
+    call = {"call": "nvmlInit", "code": 0, "name": "NVML_SUCCESS", "text": "Success"}
+    report.data(answer="ok", call=call, system=read_system(nvml, report))
+    count = read_devices(nvml, report, options.get("proc", "/proc"))
+    return report.result("passed", count=count)
+
+
+def not_loaded(report, call, error):
+    """The answer where the library cannot be loaded: absent if there is no such file."""
+    said = {"call": call, "code": None, "name": type(error).__name__, "text": str(error)}
+    if "No such file" in str(error) and LIBRARY in str(error).split(":")[0]:
+        return report.result("passed", answer="absent", call=said)
+    return report.result("failed", "does-not-load", error, answer="refused", call=said)
+
+
+def call_result(nvml, call, error):
+    """The number, name and text that a call failed with."""
+    names = [
+        n for n in dir(nvml) if n.startswith("NVML_ERROR_") and getattr(nvml, n) == error.value
+    ]
+    return {"call": call, "code": error.value, "name": (names or [None])[0], "text": word(error)}
+
+
+def named(nvml, error):
+    """The error as a record's type and text."""
+    return {"type": type(error).__name__, "text": word(error)}
+
+
+def word(error):
+    """The library's own word for an error; a stand-in or a broken library may have none."""
+    try:
+        return str(error)
+    except Exception:
+        return "NVML error %s" % getattr(error, "value", "?")
+
+
+def read_system(nvml, report):
+    """Versions of the driver and of the library, and the CUDA version that they carry."""
+    found = {}
+    for name, call in (
+        ("driver_version", "nvmlSystemGetDriverVersion"),
+        ("nvml_version", "nvmlSystemGetNVMLVersion"),
+        ("cuda_version", "nvmlSystemGetCudaDriverVersion"),
+    ):
+        report.step(call)
+        try:
+            answer = getattr(nvml, call)()
+            found[name] = answer if isinstance(answer, int) else text(answer)
+        except (nvml.NVMLError, ImplausibleError, AttributeError) as error:
+            found.setdefault("gaps", []).append([name, word(error), call])
+    return found
+
+
+def read_devices(nvml, report, proc):
+    """Reports every device, and its MIG instances in its place; returns NVML's count."""
+    report.step("nvmlDeviceGetCount")
+    try:
+        count = nvml.nvmlDeviceGetCount()
+    except nvml.NVMLError as error:
+        report.data(count_error=call_result(nvml, "nvmlDeviceGetCount", error))
+        return None
+    handles = {}
+    for index in range(count):
+        step = announcer(report, index, fine=count <= FINE_STEPS)
+        device = Reading(nvml, step)
+        handle = device.handle(index)
+        if handle is not None:
+            handles[index] = handle
+            device.identify(handle)
+            device.details(handle, proc)
+        report.data(**{"device:%d" % index: device.record(index)})
+    if 1 < len(handles) <= PEER_LIMIT:
+        read_peers(nvml, report, handles)
+    elif len(handles) > PEER_LIMIT:
+        report.data(peers_left_out="%d devices, the table ends at %d" % (count, PEER_LIMIT))
+    return count
+
+
+def announcer(report, index, fine):
+    """A function that announces a call on this device; one announcement where it must be few."""
+    if fine:
+        return lambda call: report.step("GPU %d: %s" % (index, call))
+    report.step("GPU %d" % index)
+    return lambda call: None
+
+
+class Reading:
+    """What was read of one device so far: fields by dotted name, gaps, and its last word."""
+
+    def __init__(self, nvml, step):
+        self.nvml = nvml
+        self.step = step
+        self.fields = {}
+        self.gaps = []  # [field, why, said by]
+        self.error = None  # the word of a device that does not answer
+        self.lost = False
+        self.links = []
+        self.instances = []
+
+    def record(self, index):
+        """What travels to the agent."""
+        return {
+            "index": index,
+            "fields": self.fields,
+            "gaps": self.gaps,
+            "error": self.error,
+            "links": self.links,
+            "instances": self.instances,
+        }
+
+    def handle(self, index):
+        """The device's handle, or None if it cannot be had."""
+        return self.ask((), "nvmlDeviceGetHandleByIndex", index)
+
+    def identify(self, handle):
+        """Reads what names the device, before anything that may lose it."""
+        self.rows(handle, IDENTITY)
+
+    def details(self, handle, proc):
+        """Reads everything else."""
+        self.memory(handle)
+        self.rows(handle, ROWS)
+        self.field_values(handle)
+        self.fabric(handle)
+        if self.fields.get("virtualization") == "vgpu":
+            self.license(handle)
+        self.nvlinks(handle)
+        self.processes(handle, proc)
+        self.partition(handle, proc)
+
+    def ask(self, fields, calls, *arguments):
+        """The answer of a call, or None with a gap for each of the fields."""
+        error = None
+        for call in (calls,) if isinstance(calls, str) else calls:
+            if self.lost:
+                return None
+            self.step(call)
+            try:
+                return getattr(self.nvml, call)(*arguments)
+            except AttributeError as missing:
+                error = missing
+            except self.nvml.NVMLError as refused:
+                error = refused
+                if refused.value not in TRY_NEXT:
+                    break
+        self.failed(fields, call, error)
+        return None
+
+    def failed(self, fields, call, error):
+        """Keeps the word of a call that failed; a lost device is asked nothing more."""
+        code = getattr(error, "value", None)
+        said = "%s has no %s" % (self.nvml.__name__, call) if code is None else word(error)
+        self.gaps.extend([field, said, call] for field in fields)
+        if code in (LOST, RESET) or (not fields and code is not None):
+            self.error = self.error or said
+            self.lost = self.lost or code == LOST or not fields
+
+    def rows(self, handle, rows):
+        """Fills the fields of a table."""
+        for fields, calls, arguments, read in rows:
+            answer = self.ask(fields, calls, handle, *arguments)
+            if answer is not None:
+                self.fill(fields, calls if isinstance(calls, str) else calls[0], read, answer)
+
+    def fill(self, fields, call, read, answer):
+        """Sets the fields from an answer; what cannot be is a gap with the library's value."""
+        try:
+            values = read(answer)
+        except (ImplausibleError, ValueError, TypeError) as error:
+            self.gaps.extend([field, str(error), call] for field in fields)
+            return
+        self.fields.update(zip(fields, values if len(fields) > 1 else [values]))
+
+    def memory(self, handle):
+        """Total, used and reserved; older drivers count what is reserved as used."""
+        version = getattr(self.nvml, "nvmlMemory_v2", None)
+        self.step("nvmlDeviceGetMemoryInfo_v2")
+        try:
+            info = self.nvml.nvmlDeviceGetMemoryInfo(handle, version)
+            parts = (info.total, info.used, info.reserved) if version else (info.total, info.used)
+        except self.nvml.NVMLError as error:
+            info = None
+            if error.value not in TRY_NEXT:
+                fields = ("memory_total_bytes", "memory_used_bytes", "memory_reserved_bytes")
+                self.failed(fields, "nvmlDeviceGetMemoryInfo_v2", error)
+                return
+        if info is None:
+            info = self.ask(
+                ("memory_total_bytes", "memory_used_bytes"), "nvmlDeviceGetMemoryInfo", handle
+            )
+            if info is None:
+                return
+            parts = (info.total, info.used)
+        names = ("memory_total_bytes", "memory_used_bytes", "memory_reserved_bytes")
+        for name, part in zip(names, parts):
+            self.fill((name,), "nvmlDeviceGetMemoryInfo", BYTES, part)
+
+    def field_values(self, handle):
+        """Reads what only the table of numbered fields has."""
+        wanted = (
+            (FIELD_MEMORY_TEMPERATURE, "temperature.memory_celsius", CELSIUS),
+            (FIELD_RECOVERY_ACTION, "recovery_action", among(RECOVERY)),
+        )
+        fields = [field for _, field, _ in wanted]
+        values = self.ask(
+            fields, "nvmlDeviceGetFieldValues", handle, [number for number, _, _ in wanted]
+        )
+        for value, (_, field, read) in zip(values or (), wanted):
+            if value.nvmlReturn:
+                said = word(self.nvml.NVMLError(value.nvmlReturn))
+                self.gaps.append([field, said, "nvmlDeviceGetFieldValues"])
+            else:
+                self.fill((field,), "nvmlDeviceGetFieldValues", read, value.value.uiVal)
+
+    def fabric(self, handle):
+        """Reads the registration with the NVSwitch fabric; the summary came with version 3."""
+        call = "nvmlDeviceGetGpuFabricInfoV"
+        for kind in ("c_nvmlGpuFabricInfo_v3_t", "c_nvmlGpuFabricInfoV_t"):
+            if not hasattr(self.nvml, kind) or self.lost:
+                continue
+            info = getattr(self.nvml, kind)()
+            self.step(call)
+            try:
+                getattr(self.nvml, call)(handle, ctypes.byref(info))
+            except self.nvml.NVMLError as error:
+                if error.value in TRY_NEXT and kind.endswith("v3_t"):
+                    continue
+                self.failed(["fabric.state"], call, error)
+                return
+            self.fill(("fabric.state",), call, among(FABRIC_STATE), info.state)
+            if self.fields.get("fabric.state") == "completed":
+                self.fields["fabric.status"] = (
+                    word(self.nvml.NVMLError(info.status)) if info.status else "Success"
+                )
+            summary = getattr(info, "healthSummary", 0)
+            if summary:
+                self.fill(("fabric.health",), call, among(FABRIC_HEALTH), summary)
+            return
+
+    def license(self, handle):
+        """Reads the licence of a virtual GPU."""
+        call = "nvmlDeviceGetGridLicensableFeatures"
+        found = self.ask(["license_state"], call, handle)
+        if found is None:
+            return
+        features = found.gridLicensableFeatures[: found.licensableFeaturesCount]
+        states = [feature.featureState for feature in features]
+        self.fill(("license_state",), call, lambda s: among(LICENSE)(max(s, default=0)), states)
+
+    def nvlinks(self, handle):
+        """Reads every NVLink: state, what is at the other end, the sum of its error counters."""
+        for link in range(getattr(self.nvml, "NVML_NVLINK_MAX_LINKS", 18)):
+            if self.lost:
+                return
+            try:
+                if link == 0:
+                    self.step("nvmlDeviceGetNvLinkState")
+                active = self.nvml.nvmlDeviceGetNvLinkState(handle, link)
+            except self.nvml.NVMLError as error:
+                if link == 0 or error.value == LOST:
+                    self.failed(["links"], "nvmlDeviceGetNvLinkState", error)
+                return
+            entry = {"index": link, "state": "active" if active else "inactive"}
+            if active:
+                entry.update(self.far_end(handle, link))
+            self.links.append(entry)
+
+    def far_end(self, handle, link):
+        """The peer and the errors of an active link, as far as the library tells."""
+        found = {}
+        try:
+            found["peer"] = pci_address(self.nvml.nvmlDeviceGetNvLinkRemotePciInfo(handle, link))
+        except (self.nvml.NVMLError, ImplausibleError, ValueError):
+            pass  # a link to a switch may have no address; the link itself is reported
+        total = None
+        for kind in range(4):  # replay, recovery, CRC of flits, CRC of data
+            try:
+                total = (total or 0) + self.nvml.nvmlDeviceGetNvLinkErrorCounter(handle, link, kind)
+            except self.nvml.NVMLError as error:
+                said = [field for field, _, _ in self.gaps]
+                if "links.error_count" not in said:
+                    self.failed(["links.error_count"], "nvmlDeviceGetNvLinkErrorCounter", error)
+        if total is not None:
+            found["error_count"] = str(total)
+        return found
+
+    def processes(self, handle, proc):
+        """Own processes by name; those of others, and those not visible here, as a sum."""
+        found = {}
+        for kind in ("Compute", "Graphics"):
+            call = "nvmlDeviceGet%sRunningProcesses" % kind
+            listed = self.ask(
+                ["processes"] if kind == "Compute" else ["processes.graphics"], call, handle
+            )
+            if listed is None:
+                continue
+            for entry in listed:
+                found[entry.pid] = entry.usedGpuMemory
+            self.fields["processes"] = sort_processes(found, proc)
+
+    def partition(self, handle, proc):
+        """Reads the MIG mode, and the instances as devices of their own."""
+        self.rows(
+            handle, ((("partition.mig_mode",), "nvmlDeviceGetMigMode", (), lambda a: ON_OFF(a[0])),)
+        )
+        if self.fields.get("partition.mig_mode") != "enabled":
+            return
+        limit = self.ask(["partition.mig_instances"], "nvmlDeviceGetMaxMigDeviceCount", handle)
+        for number in range(min(limit or 0, 64)):
+            self.step("nvmlDeviceGetMigDeviceHandleByIndex")
+            try:
+                inner = self.nvml.nvmlDeviceGetMigDeviceHandleByIndex(handle, number)
+            except self.nvml.NVMLError as error:
+                if error.value not in (NOT_FOUND, 2):
+                    self.failed(
+                        ["partition.mig_instances"], "nvmlDeviceGetMigDeviceHandleByIndex", error
+                    )
+                continue
+            instance = Reading(self.nvml, lambda call: self.step("MIG %s" % call))
+            instance.rows(inner, (IDENTITY[0], IDENTITY[2], *INSTANCE_ROWS))
+            instance.memory(inner)
+            instance.processes(inner, proc)
+            self.instances.append(instance.record(number))
+        if limit is not None:
+            self.fields["partition.mig_instances"] = len(self.instances)
+
+
+def read_peers(nvml, report, handles):
+    """Reports for each pair whether one device can read the other's memory, and over what."""
+    peers = []
+    for one, handle in handles.items():
+        report.step("GPU %d: nvmlDeviceGetP2PStatus" % one)
+        for other, second in handles.items():
+            if one == other:
+                continue
+            entry = {"from": one, "to": other}
+            for key, call, arguments, words in (
+                ("path", "nvmlDeviceGetTopologyCommonAncestor", (), TOPOLOGY.get),
+                ("access", "nvmlDeviceGetP2PStatus", (0,), among(P2P_STATUS)),
+                ("nvlink", "nvmlDeviceGetP2PStatus", (2,), lambda code: code == 0),
+            ):
+                try:
+                    entry[key] = words(getattr(nvml, call)(handle, second, *arguments))
+                except (nvml.NVMLError, ImplausibleError, AttributeError):
+                    continue
+            peers.append(entry)
+    report.data(peers=peers)
