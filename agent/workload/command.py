@@ -20,7 +20,7 @@ from typing import Any
 from agent.model import ErrorText, Stage, Status
 from agent.workload.ended import Traces, out_of_memory, read_traces, what_ended
 from agent.workload.hook import Hook, plant_hook
-from agent.workload.sampler import Samples, gpu_data, take_sample
+from agent.workload.sampler import Samples, fold_shm, gpu_data, take_sample
 from agent.workload.tree import ProcessId, parents
 from agent.workload.watcher import Watcher, start_watcher
 
@@ -119,6 +119,7 @@ def _follow(pid: int, watcher: Watcher, arrived: _Signals) -> tuple[Samples, int
             until = time.monotonic() + samples.interval_seconds
             while True:
                 reaped, status, usage = os.wait4(pid, os.WNOHANG)
+                fold_shm(samples)
                 if reaped:
                     return samples, status, usage
                 for name in arrived.seen[passed_on:]:

@@ -86,7 +86,7 @@ def take_sample(
     for process in samples.tree:
         peak = peak_resident_bytes(process.pid, root)
         samples.process_peak_bytes = max(samples.process_peak_bytes, peak or 0)
-    _fold_shm(samples, root)
+    fold_shm(samples, root)
     for reading in devices:
         fold_device(samples, at_seconds, reading)
     samples.count += 1
@@ -107,7 +107,8 @@ def fold_device(samples: Samples, at_seconds: float, reading: DeviceReading) -> 
         course.add(at_seconds, reading.busy_percent)
 
 
-def _fold_shm(samples: Samples, root: Path) -> None:
+def fold_shm(samples: Samples, root: Path = Path("/")) -> None:
+    """Fold the state of /dev/shm into ``samples``: one cheap call, so it may be made often."""
     with contextlib.suppress(OSError):
         shm = os.statvfs(root / "dev" / "shm")
         free = shm.f_bavail * shm.f_frsize
