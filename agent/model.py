@@ -83,6 +83,8 @@ class Disk:
     free_bytes: int | None = None
     role: str | None = None  # root, work, home, tmp, shm, volume
     survives_stop: str = "unknown"  # yes, no, unknown
+    read_only: bool | None = None
+    no_exec: bool | None = None  # mounted noexec: compiled kernels cannot be loaded from here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +212,7 @@ class KernelEvent:
     code: int | None = None  # the Xid or SXid number
     pci_address: str | None = None
     at_seconds: float | None = None  # since boot
+    count: int = 1  # how often this line was seen, numbers aside; the first one stands here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
