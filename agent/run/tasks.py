@@ -1,0 +1,133 @@
+"""What is a worker asked to do, in which order, and what may be left out because a stage failed?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from agent.ladder import RUNGS
+from agent.model import Json, Stage
+
+EACH_DEVICE = "each-device"  # as a subject: one task for each device that stage ``device`` listed
+IN_WORKER = ("interpreter", "import")  # stages that touch no device, so that forks stay sound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One stage for one subject; ``options`` go to the probe as they are."""
+
+    stage: str
+    subject: str = "host"
+    options: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What one worker is to do, in which interpreter, under which bounds.
+
+    ``module`` is the module of probes/ whose ``main`` runs the tasks; one other than ``worker``
+    runs all of them in one process. ``deadlines`` replaces those of the ladder, in seconds.
+    ``at_once`` bounds parallel device tasks; without it cores and free memory do.
+    ``extra`` goes into the plan; ``sources`` replaces probes/, for tests.
+    """
+
+    python: str
+    tasks: tuple[Task, ...]
+    environ: Mapping[str, str]
+    backend: str = "auto"
+    depth: str = "quick"
+    module: str = "worker"
+    fork: bool = True
+    at_once: int | None = None
+    memory_limit_bytes: int | None = None
+    grace_seconds: float = 0.5
+    deadlines: Mapping[str, float] = field(default_factory=dict)
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    sources: Mapping[str, str] | None = None
+
+
+def deadline_of(order: Order, stage: str) -> float:
+    """Seconds that one subject of a stage may take."""
+    if stage in order.deadlines:
+        return order.deadlines[stage]
+    return RUNGS[stage].deadline_seconds if stage in RUNGS else 120.0
+
+
+def plan_of(order: Order, tasks: Iterable[Task], fork: bool) -> dict[str, Json]:
+    """The plan as JSON, for a process that is to run these tasks itself."""
+    return {
+        **order.extra,
+        "tasks": [task_json(task) for task in tasks],
+        "backend": order.backend,
+        "depth": order.depth,
+        "module": order.module,
+        "fork": fork,
+    }
+
+
+def task_json(task: Task) -> dict[str, Json]:
+    """The task as the worker reads it."""
+    return {"stage": task.stage, "subject": task.subject, "options": dict(task.options)}
+
+
+def take_batch(queue: list[Task], in_one_process: bool) -> list[Task]:
+    """Removes from the queue what may run together: one stage, or one process's row of them."""
+    if not queue:
+        return []
+    if in_one_process:
+        count = len(queue)
+    elif queue[0].stage in IN_WORKER:
+        count = _leading(queue, IN_WORKER)
+    else:
+        count = _leading(queue, (queue[0].stage,))
+    batch, queue[:] = queue[:count], queue[count:]
+    return batch
+
+
+def _leading(queue: Sequence[Task], stages: tuple[str, ...]) -> int:
+    for place, task in enumerate(queue):
+        if task.stage not in stages:
+            return place
+    return len(queue)
+
+
+def expand(task: Task, stages: Iterable[Stage]) -> list[Task]:
+    """The task for each device that the stage ``device`` listed, or for the host without one.
+
+    A device's subject is its UUID, else its PCI address, else torch's index.
+    """
+    if task.subject != EACH_DEVICE:
+        return [task]
+    seen = [stage.data for stage in stages if stage.name == "device" and stage.status == "passed"]
+    devices = seen[-1].get("devices") if seen else None
+    if not isinstance(devices, list) or not devices or seen[-1].get("backend") == "cpu":
+        return [replace(task, subject="host")]
+    return [
+        replace(task, subject=subject_of(device, place), options=_for_device(task, device, place))
+        for place, device in enumerate(devices)
+        if isinstance(device, dict)
+    ]
+
+
+def subject_of(device: Mapping[str, Json], place: int) -> str:
+    """``gpu:`` and what names the device best."""
+    name = device.get("uuid") or device.get("pci_address")
+    return f"gpu:{name if isinstance(name, str) else device.get('index', place)}"
+
+
+def _for_device(task: Task, device: Mapping[str, Json], place: int) -> dict[str, Json]:
+    index = device.get("index", place)
+    return {**task.options, "index": index if isinstance(index, int) else place}
+
+
+def missing_need(task: Task, stages: Iterable[Stage]) -> str | None:
+    """The stage that this one needs and that did not pass, or None.
+
+    A needed stage that nobody attempted counts as met: it was left out on purpose.
+    """
+    needs = RUNGS[task.stage].needs if task.stage in RUNGS else ()
+    tried: dict[str, bool] = {}
+    for stage in stages:
+        if stage.name in needs:
+            tried[stage.name] = tried.get(stage.name, False) or stage.status == "passed"
+    return next((name for name in needs if not tried.get(name, True)), None)

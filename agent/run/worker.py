@@ -1,0 +1,467 @@
+"""Climbs a target's stages in worker processes and says what became of each, whatever they do.
+
+One process imports torch and stays as a fork server: stages that touch a device run in processes
+forked from it, several devices side by side. Where a fork is not sound, or its result in doubt, a
+task gets a process of its own. A process that dies or hangs costs the stage it was in; a fresh one
+goes on after it. docs/forking.md has the reasons.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from agent.model import ErrorText, Gap, Stage
+from agent.run.attempt import (
+    FORKING,
+    STARTING,
+    Attempt,
+    Death,
+    death_by_code,
+    death_by_exit,
+    doubts_the_fork,
+    stage_of,
+    timeout,
+    with_first,
+)
+from agent.run.child import Child, Exit, Running
+from agent.run.launch import probe_child
+from agent.run.memory import available_bytes
+from agent.run.records import Record
+from agent.run.runner import Runner
+from agent.run.schedule import width
+from agent.run.tasks import (
+    IN_WORKER,
+    Order,
+    Task,
+    deadline_of,
+    expand,
+    missing_need,
+    plan_of,
+    take_batch,
+    task_json,
+)
+
+LEAVING_SECONDS = 15.0  # for a process that has given its last result, to be gone
+IMPORT_AGAIN_SECONDS = 120.0  # added to a stage's deadline in a process that imports torch first
+TASK_BYTES = 2 << 30  # what a process with torch and a device context takes of the host
+IS_PYTHON = "print('firstlight' + ':python')"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something to show or to note: a stage ``begin``s, takes a ``step``, has ended (``stage``)."""
+
+    kind: str
+    stage: str
+    subject: str
+    step: str | None = None
+    result: Stage | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Process:
+    """A worker process: the tasks it runs itself, then, as a server, the forks it was asked for."""
+
+    todo: deque[Task]
+    serves: bool
+    attempt: Attempt | None = None
+    first: Stage | None = None
+    running: Running | None = None
+    booted: bool = False
+    ready: bool = False
+    forks: dict[tuple[str, str], Attempt] = field(default_factory=dict)
+
+
+def _ignore_event(event: Event) -> None:
+    """For callers that wait for the end."""
+
+
+class Worker:
+    """One order under way in a runner's loop: ``begin`` it, serve the runner, read ``stages``."""
+
+    def __init__(
+        self, runner: Runner, order: Order, on_event: Callable[[Event], None] = _ignore_event
+    ) -> None:
+        self.stages: list[Stage] = []
+        self.gaps: list[Gap] = []
+        self.simulated = False
+        self.finished = False
+        self._runner = runner
+        self._order = order
+        self._tell = on_event
+        self._queue = list(order.tasks)
+        self._waiting: deque[tuple[Task, Stage | None]] = deque()
+        self._active = 0
+        self._server: _Process | None = None
+        self._fork_sound: bool | None = None if order.fork else False
+
+    # ------------------------------------------------------------ what comes next
+    def begin(self) -> None:
+        """Starts the first process; everything else follows from what the loop hears."""
+        self._next()
+
+    def _next(self) -> None:
+        """Takes up the next tasks when none is under way."""
+        while not self._active and not self._waiting and not self.finished:
+            if self._runner.over:
+                self._leave_out()
+            batch = take_batch(self._queue, self._order.module != "worker")
+            if not batch:
+                self._close_server()
+                self.finished = True
+                return
+            able = self._able(one for task in batch for one in expand(task, self.stages))
+            if not able:
+                continue
+            if batch[0].stage in IN_WORKER or self._order.module != "worker":
+                self._start(deque(able), serves=self._wants_server())
+            else:
+                self._waiting.extend((task, None) for task in able)
+                self._fill()
+
+    def _wants_server(self) -> bool:
+        more = any(task.stage not in IN_WORKER for task in self._queue)
+        return self._fork_sound is not False and more and self._order.module == "worker"
+
+    def _able(self, tasks: Iterable[Task]) -> list[Task]:
+        """Those tasks whose needs are met; the others are skipped."""
+        able = []
+        for task in tasks:
+            if (need := missing_need(task, self.stages)) is None:
+                able.append(task)
+            else:
+                self._skip(task, "needs-stage", need)
+        return able
+
+    def _skip(self, task: Task, reason: str, text: str) -> None:
+        self._keep(
+            Stage(
+                name=task.stage,
+                subject=task.subject,
+                status="skipped",
+                reason=reason,
+                error=ErrorText(type=reason, text=text),
+            )
+        )
+
+    def _leave_out(self) -> None:
+        """The run is over: what has not begun never will."""
+        rest = [task for task, _ in self._waiting] + self._queue
+        self._waiting.clear()
+        self._queue.clear()
+        interrupted = self._runner.interrupted is not None
+        reason = "interrupted" if interrupted else "deadline"
+        text = "the run was interrupted" if interrupted else "the run's time was over"
+        for task in rest:
+            self._skip(task, reason, f"{text} before this stage began")
+
+    def _fill(self) -> None:
+        """Starts waiting tasks as far as the bound allows."""
+        bound = self._order.at_once or width(
+            len(self._waiting) + self._active,
+            cores=len(os.sched_getaffinity(0)),
+            available_bytes=available_bytes(),
+            bytes_each=TASK_BYTES,
+            heavy=True,
+        )
+        while self._waiting and self._active < bound:
+            if self._runner.over:
+                self._leave_out()
+                return
+            task, first = self._waiting.popleft()
+            if first is None and self._server is not None and self._fork_sound is not False:
+                self._fork(self._server, task)
+            else:
+                self._start(deque([task]), serves=False, first=first)
+
+    # ------------------------------------------------------------ processes
+    def _start(self, tasks: deque[Task], *, serves: bool, first: Stage | None = None) -> None:
+        process = _Process(todo=tasks, serves=serves, first=first)
+        self._active += 1
+        child = probe_child(
+            self._order.python,
+            plan_of(self._order, tasks, serves),
+            self._order.environ,
+            name=f"{self._order.module}: {tasks[0].stage}",
+            sources=self._order.sources,
+            keep_source_open=serves,
+            memory_limit_bytes=self._order.memory_limit_bytes,
+            grace_seconds=self._order.grace_seconds,
+        )
+        self._open(process, Attempt(task=tasks[0], forked=False, first=first), STARTING)
+        process.running = self._runner.start(
+            child,
+            lambda ended: self._process_ended(process, ended),
+            lambda record: self._heard(process, record),
+        )
+        if process.attempt is not None:
+            process.attempt.running = process.running
+
+    def _open(self, process: _Process, attempt: Attempt, step: str | None) -> None:
+        """A stage begins: its clock runs, its noise is counted from here."""
+        task = attempt.task
+        attempt.running = process.running
+        if process.running is not None:
+            attempt.err_mark = process.running.err.total
+        if attempt.forked:
+            process.forks[task.stage, task.subject] = attempt
+        else:
+            process.attempt = attempt
+        self._tell(Event(kind="begin", stage=task.stage, subject=task.subject))
+        if step is not None:
+            attempt.steps.append((step, attempt.began))
+            self._tell(Event(kind="step", stage=task.stage, subject=task.subject, step=step))
+        seconds = deadline_of(self._order, task.stage)
+        if not attempt.forked and task.stage not in IN_WORKER and self._order.module == "worker":
+            seconds += deadline_of(self._order, "import")
+        attempt.timer = self._runner.later(seconds, lambda: self._expire(process, attempt))
+
+    def _fork(self, server: _Process, task: Task) -> None:
+        if server.running is None:
+            raise RuntimeError("a fork was asked of a server that does not run")
+        self._active += 1
+        self._open(server, Attempt(task=task, forked=True), FORKING)
+        line = json.dumps(task_json(task)).encode("ascii") + b"\n"
+        self._runner.send(server.running, line)
+
+    def _close_server(self) -> None:
+        server, self._server = self._server, None
+        if server is not None and server.running is not None:
+            self._runner.send(server.running, b"", last=True)
+            self._see_off(server)
+
+    def _see_off(self, process: _Process) -> None:
+        """A process with nothing left to do has a bounded time to be gone."""
+
+        def insist() -> None:
+            if process.running is not None:
+                self._runner.stop(process.running)
+
+        self._runner.later(LEAVING_SECONDS, insist)
+
+    def _expire(self, process: _Process, attempt: Attempt) -> None:
+        """A stage's time is over: its process ends, or only its fork."""
+        if attempt.closed or process.running is None:
+            return
+        attempt.expired = True
+        if not attempt.forked or attempt.pid is None:
+            self._runner.stop(process.running, "deadline")
+            return
+        self._runner.stop_group(process.running, attempt.pid)
+        patience = self._order.grace_seconds + self._runner.unkillable_seconds
+        self._runner.later(patience, lambda: self._give_up(process, attempt))
+
+    def _give_up(self, process: _Process, attempt: Attempt) -> None:
+        if not attempt.closed and attempt.pid is not None:
+            self._runner.unkillable.append(attempt.pid)
+            said = ErrorText(type="unkillable", text="the process does not end on SIGKILL")
+            self._close_fork(process, attempt, Death("timed_out", "unkillable", said))
+
+    # ------------------------------------------------------------ what processes say
+    def _heard(self, process: _Process, record: Record) -> None:
+        if record.kind == "simulated":
+            self.simulated = True
+        elif record.kind == "booted":
+            process.booted = True
+        elif record.kind == "ready":
+            self._server_ready(process, record)
+        elif record.kind == "forked":
+            self._fork_began(process, record)
+        elif record.kind == "ended":
+            self._fork_ended(process, record)
+        elif (attempt := self._attempt_of(process, record)) is not None:
+            self._stage_said(process, attempt, record)
+
+    @staticmethod
+    def _attempt_of(process: _Process, record: Record) -> Attempt | None:
+        """The stage under way that a record speaks of; a stray one speaks of none."""
+        if record.stage is None:
+            return None
+        fork = process.forks.get((record.stage, record.subject or "host"))
+        if fork is not None:
+            return fork
+        own = process.attempt
+        if own is None or own.task.stage != record.stage:
+            return None
+        return own if record.subject in (None, own.task.subject) else None
+
+    def _stage_said(self, process: _Process, attempt: Attempt, record: Record) -> None:
+        attempt.hear(record)
+        task = attempt.task
+        if record.kind == "step":
+            self._tell(Event(kind="step", stage=task.stage, subject=task.subject, step=record.name))
+        elif record.kind == "result" and not attempt.forked and not attempt.closed:
+            self._close(attempt, None)
+            process.attempt = None
+            process.todo.popleft()
+            self._go_on(process)
+
+    def _go_on(self, process: _Process) -> None:
+        """The process has given a result: its next task begins, or it is done."""
+        if process.todo:
+            self._open(process, Attempt(task=process.todo[0], forked=False), None)
+        else:
+            self._see_off_unless_server(process)
+
+    def _see_off_unless_server(self, process: _Process) -> None:
+        if not process.serves:
+            self._see_off(process)
+            return
+
+        def insist() -> None:
+            if not process.ready and process.running is not None:
+                self._runner.stop(process.running)
+
+        self._runner.later(LEAVING_SECONDS, insist)
+
+    def _server_ready(self, process: _Process, record: Record) -> None:
+        if process.ready or not process.serves or process.todo:
+            return
+        process.ready = True
+        if record.why is None:
+            self._server = process
+        else:
+            self._fork_sound = False
+            self._gap("fork", f"device stages ran in processes of their own: {record.why}")
+        self._one_less()
+
+    def _fork_began(self, process: _Process, record: Record) -> None:
+        attempt = process.forks.get((record.stage or "", record.subject or "host"))
+        if attempt is None or attempt.pid is not None or record.pid is None:
+            return
+        if process.running is not None and self._runner.adopt_group(process.running, record.pid):
+            attempt.pid = record.pid
+
+    def _fork_ended(self, process: _Process, record: Record) -> None:
+        attempt = process.forks.get((record.stage or "", record.subject or "host"))
+        if attempt is None or record.code is None:
+            return
+        self._close_fork(process, attempt, self._death_of_fork(process, attempt, record.code))
+
+    def _death_of_fork(self, process: _Process, attempt: Attempt, code: int) -> Death:
+        if self._runner.interrupted is not None:
+            return death_by_exit(attempt, Exit(ended_by="interrupted"))
+        if attempt.expired or self._runner.over:
+            return timeout(attempt)
+        running = process.running
+        if running is not None and attempt.pid in running.too_large:
+            return death_by_exit(
+                attempt, Exit(ended_by="memory", peak_bytes=running.too_large[attempt.pid])
+            )
+        return death_by_code(attempt, code)
+
+    # ------------------------------------------------------------ how things end
+    def _close_fork(self, process: _Process, attempt: Attempt, death: Death) -> None:
+        process.forks.pop((attempt.task.stage, attempt.task.subject), None)
+        if process.running is not None and attempt.pid is not None:
+            self._runner.drop_group(process.running, attempt.pid)
+        self._close(attempt, death)
+        self._one_less()
+
+    def _close(self, attempt: Attempt, death: Death | None) -> None:
+        """A stage is over: it is kept, or tried again where its fork may be at fault."""
+        attempt.closed = True
+        if attempt.timer is not None:
+            attempt.timer.cancelled = True
+        stage = stage_of(attempt, death)
+        in_doubt = attempt.forked and self._fork_sound is None and doubts_the_fork(stage)
+        if in_doubt and not self._runner.over:
+            self._waiting.append((attempt.task, stage))
+            return
+        if attempt.first is not None:
+            stage = self._second_opinion(stage, attempt.first)
+        self._keep(stage)
+
+    def _second_opinion(self, stage: Stage, first: Stage) -> Stage:
+        if stage.status == "passed":
+            self._fork_sound = False
+            self._gap("fork", f"{stage.name} of {stage.subject} fails in a forked process only")
+        elif stage.status == first.status:
+            self._fork_sound = True
+        return with_first(stage, first)
+
+    def _process_ended(self, process: _Process, ended: Exit) -> None:
+        self._note(ended)
+        if self._server is process:
+            self._server = None
+        for attempt in list(process.forks.values()):
+            self._orphaned(process, attempt, ended)
+        own = process.attempt
+        if own is None:
+            if not (process.serves and process.ready):
+                self._one_less()
+        elif ended.ended_by == "itself" and not process.booted:
+            self._ask_whether_python(process, own, ended)
+        else:
+            self._process_died(process, own, death_by_exit(own, ended))
+        process.running = None
+
+    def _orphaned(self, process: _Process, attempt: Attempt, ended: Exit) -> None:
+        """A server is gone with its forks: they are tried again, unless the run ends."""
+        if attempt.result is not None or ended.ended_by != "itself" or self._runner.over:
+            self._close_fork(process, attempt, death_by_exit(attempt, ended))
+            return
+        if attempt.timer is not None:
+            attempt.timer.cancelled = True
+        attempt.closed = True
+        self._fork_sound = False
+        process.forks.pop((attempt.task.stage, attempt.task.subject), None)
+        self._waiting.append((attempt.task, None))
+        self._one_less()
+
+    def _process_died(self, process: _Process, attempt: Attempt, death: Death) -> None:
+        """The stage it was in is lost; a fresh process takes the rest."""
+        self._close(attempt, death)
+        process.attempt = None
+        process.todo.popleft()
+        rest = self._able(process.todo)
+        if rest and not self._runner.over:
+            self._start(deque(rest), serves=process.serves)
+        else:
+            self._queue[:0] = rest
+        self._one_less()
+
+    def _ask_whether_python(self, process: _Process, attempt: Attempt, ended: Exit) -> None:
+        """It ended before our first line ran: is it no Python, or does its start-up code end it?"""
+        death = death_by_exit(attempt, ended)
+
+        def answered(answer: Exit) -> None:
+            if "firstlight:python" in answer.stdout_tail:
+                self._process_died(process, attempt, death)
+                return
+            said = ErrorText(type="not-python", text=f"{self._order.python} does not run Python")
+            foreign = Death("failed", "not-python", said, death.exit_code, death.signal)
+            self._process_died(process, attempt, foreign)
+
+        question = Child(
+            name="is it Python",
+            argv=(self._order.python, "-I", "-S", "-c", IS_PYTHON),
+            environ=self._order.environ,
+            deadline_seconds=10,
+        )
+        self._runner.start(question, answered)
+
+    def _one_less(self) -> None:
+        self._active -= 1
+        self._fill()
+        self._next()
+
+    def _keep(self, stage: Stage) -> None:
+        self.stages.append(stage)
+        self._tell(Event(kind="stage", stage=stage.name, subject=stage.subject, result=stage))
+
+    def _note(self, ended: Exit) -> None:
+        """What must be said of a process apart from its stages."""
+        if ended.bad_records:
+            self._gap("records", f"{ended.bad_records} unreadable, the first: {ended.first_bad}")
+        if ended.left_behind:
+            self._gap("processes", f"{ended.left_behind} outlived their worker and were ended")
+        if ended.ended_by == "unkillable":
+            self._gap("processes", "a worker did not end on SIGKILL and may still run")
+
+    def _gap(self, what: str, why: str) -> None:
+        self.gaps.append(Gap(pointer="/stages", why=f"{what}: {why}", said_by="runner"))
