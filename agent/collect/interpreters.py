@@ -6,8 +6,8 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from posixpath import basename
 from pathlib import Path
+from posixpath import basename
 
 from agent.collect.candidates import Candidate, in_prefix, well_known
 from agent.collect.machine import Machine, machine_of

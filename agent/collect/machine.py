@@ -30,7 +30,7 @@ class Machine:
     def absolute(self, path: str) -> str:
         """``path`` as the user wrote it, made absolute; links are kept, they may carry meaning."""
         if path == "~" or path.startswith("~/"):
-            path = self.home + path[1:]
+            path = (self.home + path[1:]) or "/"
         return os.path.normpath(os.path.join(self.workdir, path))  # noqa: PTH118
 
     def resolve(self, path: str) -> str:

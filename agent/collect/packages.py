@@ -136,7 +136,7 @@ def distributions(machine: Machine, layout: Layout) -> Iterator[Distribution]:
     for directory in layout.directories:
         for entry in machine.entries(directory.path):
             match = _INFO.fullmatch(entry)
-            if match is None:
+            if match is None or entry.startswith("~"):  # pip's name for what it is replacing
                 continue
             # setuptools appends the Python version: name-1.0-py3.11.egg-info
             stem = re.sub(r"-py\d\.\d+(-.*)?$", "", match["stem"])

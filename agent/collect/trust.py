@@ -17,22 +17,24 @@ def changed_by_others(machine: Machine, layout: Layout) -> str | None:
     ``.pth`` files, and every directory above these, since who may rename a directory may
     replace what is in it.
     """
-    accounts = _accounts(machine)
-    checked: set[str] = set()
     directories = [one.path for one in layout.directories if one.scope != "pythonpath"]
-    for path in (
+    own = [
         layout.executable,
         layout.real_executable,
         layout.prefix,
         layout.base_prefix,
         *directories,
         *layout.pth_files,
-    ):
-        for one in (path, machine.resolve(path)):
-            reason = _changed(machine, one, accounts, checked)
-            if reason:
-                return reason
-    return None
+    ]
+    # a link's target first: that is the name under which its owner will find it
+    targets = list(dict.fromkeys(one for path in own for one in (machine.resolve(path), path)))
+    above = dict.fromkeys(folder for path in targets for folder in _above(path))
+    members = _members(machine)
+    reasons = (
+        *(_changed(machine, path, members, adding=True) for path in targets),
+        *(_changed(machine, path, members, adding=False) for path in above if path not in targets),
+    )
+    return next((reason for reason in reasons if reason), None)
 
 
 def may_execute(interpreter: Interpreter, uid: int, named: bool | None = None) -> str | None:
@@ -55,29 +57,36 @@ def may_execute(interpreter: Interpreter, uid: int, named: bool | None = None) -
     return None
 
 
+def _above(path: str) -> list[str]:
+    folders: list[str] = []
+    while path != "/" and (path := dirname(path)):
+        folders.append(path)
+    return folders
+
+
 def _changed(
-    machine: Machine, path: str, accounts: dict[int, set[int]], checked: set[str]
+    machine: Machine, path: str, members: dict[int, set[int]], *, adding: bool
 ) -> str | None:
-    """The reason why ``path`` or a directory above it can be changed by others, root's aside."""
-    first = True
-    while path not in checked:
-        checked.add(path)
-        status = machine.stat(path)
-        if status is not None:
-            sticky_directory = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
-            if status.st_uid not in (0, machine.uid):
-                return f"{path} belongs to user id {status.st_uid}"
-            # in a sticky directory above, others may add files, not replace those of this user
-            if status.st_mode & stat.S_IWOTH and (first or not sticky_directory):
-                return f"{path} can be written by everybody"
-            members = accounts.get(status.st_gid, set()) - {0, machine.uid}
-            if status.st_mode & stat.S_IWGRP and members and (first or not sticky_directory):
-                return f"{path} can be written by group id {status.st_gid}"
-        path, first = dirname(path), False
+    """How others than root and this user can change ``path``, in words.
+
+    In a sticky directory (as /tmp) they may add files but not replace any: that matters only
+    where files are looked for (``adding``).
+    """
+    status = machine.stat(path)
+    if status is None:
+        return None
+    if status.st_uid not in (0, machine.uid):
+        return f"{path} belongs to user id {status.st_uid}"
+    if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX and not adding:
+        return None
+    if status.st_mode & stat.S_IWOTH:
+        return f"{path} can be written by everybody"
+    if status.st_mode & stat.S_IWGRP and members.get(status.st_gid, set()) - {0, machine.uid}:
+        return f"{path} can be written by group id {status.st_gid}"
     return None
 
 
-def _accounts(machine: Machine) -> dict[int, set[int]]:
+def _members(machine: Machine) -> dict[int, set[int]]:
     """The user ids in each group; Debian's /usr/local is writable by ``staff``, which is empty."""
     ids: dict[str, int] = {}
     members: dict[int, set[int]] = {}
