@@ -1,1 +1,1 @@
-"""Pasted text as observations."""
+"""Pasted texts: what nvidia-smi, collect_env, pip, a traceback or a mail shows of a machine."""
