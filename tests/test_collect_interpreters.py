@@ -88,6 +88,21 @@ def test_system_python_with_the_agent_installed_is_no_environment_of_its_own(
     assert found[0].path == "/usr/local/bin/python"
 
 
+def test_second_python_on_path(tmp_path: Path) -> None:
+    """With the agent's environment activated, the Python behind it on PATH is the user's."""
+    python(tmp_path)
+    python(tmp_path, "/usr/local", "3.12.1")
+    torch(tmp_path, site("/usr/local", "3.12"))
+    venv(tmp_path, "/agent")
+    write(tmp_path, f"{site('/agent')}/firstlight-0.1.0.dist-info/METADATA")
+    venv(tmp_path, "/venv/other")
+    torch(tmp_path, site("/venv/other"))
+    path = "/agent/bin:/usr/bin:/usr/local/bin"
+    found, _ = find(tmp_path, own_prefix="/agent", VIRTUAL_ENV="/agent", PATH=path)
+    assert found[0].path == "/usr/local/bin/python"
+    assert found[0].chosen_because == "it is on PATH, and the first with torch"
+
+
 def test_first_with_torch_where_nothing_is_active(tmp_path: Path) -> None:
     """PATH's Python has none: the well-known places are searched in DESIGN's order."""
     python(tmp_path)
@@ -207,7 +222,7 @@ def test_a_script_is_no_interpreter(tmp_path: Path, text: str) -> None:
     python(tmp_path)
     write(tmp_path, "/usr/local/bin/python", text, 0o755)
     found, gaps = find(tmp_path)
-    assert found[0].path == "/usr/bin/python3"
+    assert found[0].path in ("/usr/bin/python", "/usr/bin/python3")
     assert "is a script" in gaps[0].why
     named, gaps = find(tmp_path, "/usr/local/bin/python")
     assert (named[0].kind, named[0].chosen, named[0].version) == ("named", True, None)

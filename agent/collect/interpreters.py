@@ -11,8 +11,8 @@ from posixpath import basename
 
 from agent.collect.candidates import Candidate, in_prefix, well_known
 from agent.collect.machine import Machine, machine_of
-from agent.collect.programs import first_on_path, follow_shim, is_shim
-from agent.collect.shadowing import find_conflicts
+from agent.collect.programs import first_on_path, follow_shim, is_shim, on_path
+from agent.collect.shadowing import find_conflicts, workdir_namesakes
 from agent.collect.target import Layout, read_layout, read_torch
 from agent.collect.trust import changed_by_others
 from agent.model import Conflict, Gap, Interpreter
@@ -25,7 +25,7 @@ _BECAUSE = {
     "agent": "it is the Python that runs this program",
     "VIRTUAL_ENV": "$VIRTUAL_ENV names its environment",
     "CONDA_PREFIX": "$CONDA_PREFIX names its environment",
-    "PATH": "it is the first Python on PATH",
+    "PATH": "it is on PATH",
     "well-known": "it lies in a well-known place",
     "conda": "it is one of conda's environments",
     "uv": "it is one of uv's Pythons",
@@ -94,9 +94,8 @@ def _with_choice(
         return ()
     chosen, because = _choose(machine, [one for one, _ in found])
     layout = next(layout for one, layout in found if one is chosen)
-    conflicts = chosen.conflicts
-    if layout is not None:
-        conflicts = (*find_conflicts(machine, layout), *conflicts)
+    found_now = find_conflicts(machine, layout) if layout else workdir_namesakes(machine)
+    conflicts = (*found_now, *chosen.conflicts)
     first = replace(chosen, chosen=True, chosen_because=because, conflicts=conflicts)
     return (first, *(one for one, _ in found if one is not chosen))
 
@@ -109,10 +108,16 @@ def _choose(machine: Machine, found: list[Interpreter]) -> tuple[Interpreter, st
             return one, _BECAUSE[one.found_by[0]]
     for one in foreign:
         if one.torch is not None:
-            return one, f"{_BECAUSE[one.found_by[0]]}, and the first with torch"
+            return one, f"{_because(one, foreign)}, and the first with torch"
     if foreign:
-        return foreign[0], f"{_BECAUSE[foreign[0].found_by[0]]}; no Python with torch was found"
+        return foreign[0], f"{_because(foreign[0], foreign)}; no Python with torch was found"
     return found[0], "no Python was found besides this program's own environment"
+
+
+def _because(one: Interpreter, found: list[Interpreter]) -> str:
+    if one.found_by[0] == "PATH" and one is found[0]:
+        return "it is the first Python on PATH"
+    return _BECAUSE[one.found_by[0]]
 
 
 def is_agents_own(machine: Machine, interpreter: Interpreter) -> bool:
@@ -144,8 +149,9 @@ def _candidates(
             yield Candidate(path=path, found_by=variable)
         elif prefix:
             gaps.append(_gap(_broken(machine, prefix), f"${variable}"))
-    for name in ("python", "python3"):
-        path = first_on_path(machine, name)
+    # both first ones before the rest, which count where the first are this program's own
+    both = [list(on_path(machine, name)) for name in ("python", "python3")]
+    for path in (*(one[0] for one in both if one), *both[0][1:], *both[1][1:]):
         if path:
             yield Candidate(path=path, found_by="PATH")
     local = f"{machine.workdir.rstrip('/')}/.venv"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from posixpath import basename, dirname
 
 from agent.collect.machine import Machine
@@ -13,11 +14,15 @@ def first_on_path(machine: Machine, name: str) -> str | None:
     A pyenv shim is followed to the program that it stands for; one that pyenv would refuse to
     start ends the search, as it does for the shell.
     """
+    return next(on_path(machine, name), None)
+
+
+def on_path(machine: Machine, name: str) -> Iterator[str | None]:
+    """All programs of this name on PATH, in order; None for a shim that pyenv would refuse."""
     for folder in _folders(machine):
         path = f"{folder}/{name}"
         if machine.is_executable(path):
-            return follow_shim(machine, path) if is_shim(machine, path) else path
-    return None
+            yield follow_shim(machine, path) if is_shim(machine, path) else path
 
 
 def is_shim(machine: Machine, path: str) -> bool:
