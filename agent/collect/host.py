@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..model import Gap, Host
@@ -222,17 +222,26 @@ def _processors(tree: Tree, gaps: list[Gap]) -> tuple[int | None, int | None]:
     """How many processors this process may use, and how many are online."""
     online = "/sys/devices/system/cpu/online"
     present = attempt(
-        gaps, f"{POINTER}/cpu_total_count", online, lambda: set(numbers_of_list(tree.text(online)))
+        gaps,
+        f"{POINTER}/cpu_total_count",
+        online,
+        lambda: _some(numbers_of_list(tree.text(online))),
     )
-    allowed = attempt(
-        gaps, f"{POINTER}/cpu_count", "/proc/self/status", lambda: set(read_self(tree).allowed_cpus)
-    )
-    if allowed is not None and present:
-        allowed &= present  # the mask also names processors that could be plugged in
-    if allowed is not None and not allowed:
-        why = "the process's mask of processors is empty"
-        gaps.append(Gap(pointer=f"{POINTER}/cpu_count", why=why, said_by="/proc/self/status"))
-    return (len(allowed) or None) if allowed is not None else None, len(present or ()) or None
+
+    def usable() -> set[int]:
+        allowed = set(read_self(tree).allowed_cpus)
+        # The mask also names processors that could be plugged in.
+        return _some(allowed & present if present else allowed)
+
+    allowed = attempt(gaps, f"{POINTER}/cpu_count", "/proc/self/status", usable)
+    return len(allowed) if allowed else None, len(present) if present else None
+
+
+def _some(processors: Iterable[int]) -> set[int]:
+    found = set(processors)
+    if not found:
+        raise ValueError("the list of processors is empty")
+    return found
 
 
 def _processor(tree: Tree) -> Processor:

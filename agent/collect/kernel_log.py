@@ -86,14 +86,12 @@ def event_of(record: Record) -> KernelEvent | None:
     if kind is None:
         return None
     code = _CODE.search(text) if kind in ("xid", "sxid") else None
-    address = None
-    with contextlib.suppress(AttributeError, ValueError):
-        address = normalise_address(_ADDRESS.search(text)[1])  # type: ignore[index]
+    place = _ADDRESS.search(text)
     return KernelEvent(
         kind=kind,
         text=plain(nameless(text))[:LONGEST_TEXT],
         code=int(code[1]) if code else None,
-        pci_address=address,
+        pci_address=normalise_address(place[1]) if place else None,
         at_seconds=record.at_seconds,
     )
 
@@ -120,9 +118,9 @@ _TROUBLE = re.compile(
 _NVIDIA = re.compile(r"NVRM: |nvidia-(?:peermem|modeset|nvlink|nvswitch)|nvidia [0-9a-f]{4}:", re.I)
 # What the drivers say on a healthy machine, and the tables and serials inside their reports.
 _NVIDIA_QUIET = re.compile(
-    r"NVRM: (?:loading|Module unloaded|\s|GPU at PCI|GPU Board Serial|GPU\d+ RPC history"
+    r"NVRM: (?:loading|Module unloaded|\s|GPU at PCI|GPU Board Serial|GPU\d+ RPC (?:event )?history"
     r"|GPU\d+ GSP RPC buffer|nvidia_init_module)"
-    r"|open \(major=|Loading|Unloading|Core is being|enabling device|vgaarb|runtime power"
+    r"|SXid \(|open \(major=|egistered Nvlink Core|Loading|Unloading|Core is being|enabling device|vgaarb|runtime power"
     r"|module license|module verification|taint|Using \w+ \d-bit DMA",
 )
 _OOM = re.compile(r"Out of memory|out of memory: Kill|oom-kill:|invoked oom-killer", re.I)
@@ -162,11 +160,11 @@ KINDS: tuple[tuple[str, Callable[[str], object]], ...] = (
 NAMES = (
     (re.compile(r", name=.*?(?=, |$)"), ""),  # NVRM: Xid …, pid=7, name=python3, Ch …
     (re.compile(r"the client '.*?' \(pid"), "the client (pid"),
-    (re.compile(r"(Killed? process \d+)(?:,? ?UID \d+,?)? \(.*?\)(?=[ ,.]|$)"), r"\1"),
+    (re.compile(r"(Kill(?:ed)? process \d+)(?:,? ?UID \d+,?)? \(.*?\)(?=[ ,.]|$)"), r"\1"),
     (re.compile(r",task=.*?,pid="), ",pid="),
     (re.compile(r"^.{1,16} (?=invoked oom-killer)"), "a process "),
     (re.compile(r"^(?:traps: )?.{1,16}\[(\d+)\]:? (?=segfault|general protection)"), r"pid \1: "),
-    (re.compile(r"(Process|process) .{0,16}? pid (\d+) thread .{0,16}? pid (\d+)"), r"\1 \2"),
+    (re.compile(r"(Process|process) .{0,16}? pid (\d+) thread .{0,16}? pid (\d+)"), r"\1 pid \2"),
 )
 
 
