@@ -1,18 +1,42 @@
 """Does torch load, how was it built, and which libraries did it map?"""
 
+import sys
+import warnings
+
+from . import libraries
+
 
 def run(report, options, state):
     """Stage ``import``: imports torch and describes the build without touching a device."""
     report.step("import torch")
-    try:
-        import torch
-    except BaseException as error:
-        report.result("failed", why_not(error), error)
-        return
-    report.data(path=getattr(torch, "__file__", None) or [str(p) for p in torch.__path__])
-    report.data(version=str(torch.__version__), cuda=torch.version.cuda, hip=torch.version.hip)
-    report.result("passed", built_for=built_for(torch))
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            import torch
+        except BaseException as error:
+            # What did get mapped shows which copy of a library the loader had taken.
+            report.data(libraries=_torch_libraries(), warnings=texts(warned))
+            report.result("failed", why_not(error), error)
+            return
+    report.step("read how torch was built")
+    where = getattr(torch, "__file__", None)
+    report.data(path=where or [str(path) for path in getattr(torch, "__path__", ())])
+    report.data(**describe_build(torch))
+    report.step("read the mapped libraries")
+    found = libraries.mapped_libraries()
+    report.data(libraries=found, duplicates=libraries.duplicates(found), warnings=texts(warned))
     state["torch"] = torch
+    report.result("passed")
+
+
+def again(report, state):
+    """The torch of this process; imported now if an earlier process did the stage ``import``."""
+    if "torch" not in sys.modules:
+        report.step("import torch (again)")
+    import torch
+
+    state["torch"] = torch
+    return torch
 
 
 def why_not(error):
@@ -29,3 +53,75 @@ def built_for(torch):
     if getattr(torch.version, "hip", None):
         return "rocm"
     return "cuda" if getattr(torch.version, "cuda", None) else "cpu"
+
+
+def describe_build(torch):
+    """What torch says about its build; nothing here needs a driver or starts one."""
+    version = torch.version
+    return {
+        "version": str(torch.__version__),
+        "git": getattr(version, "git_version", None),
+        "debug": getattr(version, "debug", None),
+        "cuda": getattr(version, "cuda", None),
+        "hip": getattr(version, "hip", None),
+        "built_for": built_for(torch),
+        "cxx11_abi": _ask(lambda: bool(torch._C._GLIBCXX_USE_CXX11_ABI)),
+        "architectures": _architectures(torch),
+        "cudnn": _ask(lambda: _cudnn(torch)),
+        "nccl": _ask(lambda: _nccl(torch)),
+        "threads": _ask(torch.get_num_threads),
+        "blas": _ask(lambda: blas_of_the_host(torch)),
+    }
+
+
+def texts(warned):
+    """The texts of caught warnings, ten at most."""
+    return ["%s: %s" % (w.category.__name__, str(w.message)[:1000]) for w in warned[:10]]
+
+
+def blas_of_the_host(torch):
+    """The library that multiplies matrices on the CPU, as torch was built: mkl, open, ..."""
+    shown = torch.__config__.show()
+    if "BLAS_INFO=" in shown:
+        return shown.split("BLAS_INFO=", 1)[1].split(",", 1)[0].strip().lower()
+    return None
+
+
+def _ask(question):
+    """The answer, or None where this torch has no such name or the build lacks the part."""
+    try:
+        return question()
+    except Exception:
+        return None
+
+
+def _architectures(torch):
+    # torch.cuda.get_arch_list() answers [] until a driver is there; the flags are in the binary.
+    flags = getattr(torch._C, "_cuda_getArchFlags", None)
+    return (flags() or "").split() if flags else []
+
+
+def _cudnn(torch):
+    number = torch.backends.cudnn.version()
+    if number is None:
+        return None
+    if getattr(torch.version, "hip", None):
+        return str(number)  # MIOpen's own numbering
+    # Since cuDNN 9 the major version counts 10000, before that 1000.
+    unit = 10000 if number >= 90000 else 1000
+    return "%d.%d.%d" % (number // unit, number % unit // 100, number % 100)
+
+
+def _nccl(torch):
+    version = torch.cuda.nccl.version()
+    if isinstance(version, tuple):
+        return ".".join(str(part) for part in version)
+    return str(version)
+
+
+def _torch_libraries():
+    return [
+        library
+        for library in libraries.mapped_libraries()
+        if "/torch" in library["path"] or library["package"]
+    ]

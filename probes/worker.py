@@ -1,43 +1,76 @@
 """Runs the stages of a plan one after another with a single import of torch."""
 
-import os
-import sys
+import importlib
 
 from . import report as reports
 
+# Which module answers a stage; each has ``run(report, options, state)``.
+STAGES = {
+    "driver": "driver",
+    "import": "import_torch",
+    "device": "open_device",
+    "matmul": "matmul",
+}
+NEEDS = {"device": "import", "matmul": "device"}
+PER_DEVICE = ("matmul",)
+
 
 def main(record_fd, plan):
-    """Runs the plan's tasks, writes their records to the descriptor, and ends the process.
-
-    The process ends without the interpreter's tear-down: it answers no question of a stage, and
-    can take longer than all stages together.
-    """
-    run_plan(reports.Report(record_fd), plan)
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BaseException:
-            pass
-    os._exit(0)
-
-
-def run_plan(report, plan):
-    """Runs every task of the plan and writes ``done``."""
-    state = {"backend": plan.get("backend", "auto"), "depth": plan.get("depth", "quick")}
+    """Runs the plan's tasks and writes their records, ``done`` last, to the descriptor."""
+    report = reports.Report(record_fd)
+    state = {
+        "backend": plan.get("backend", "auto"),
+        "depth": plan.get("depth", "quick"),
+        "status": {},  # how each stage of this process ended
+    }
     for task in plan["tasks"]:
-        run_task(report, task, state)
+        for one in per_device(task, state):
+            run_task(report, one, state)
     report.write({"record": "done"})
 
 
-def run_task(report, task, state):
-    """Runs one task; whatever it raises, SystemExit included, becomes the stage's result."""
-    report.stage(task["stage"], task.get("subject", "host"))
-    try:
-        if task["stage"] == "import":
-            from . import import_torch
+def per_device(task, state):
+    """The task, or one for each GPU where it names none and the stage is one for each.
 
-            import_torch.run(report, task.get("options", {}), state)
-        else:
+    Only what the stage ``device`` of this process opened is known here; a task that comes alone
+    to a process must name its device.
+    """
+    devices = state.get("devices") or []
+    named = task.get("subject", "host") != "host" or "index" in (task.get("options") or {})
+    if task["stage"] not in PER_DEVICE or named or not any("id" in d for d in devices):
+        return [task]
+    return [
+        dict(
+            task,
+            subject=device["id"],
+            options=dict(task.get("options") or {}, index=device["index"]),
+        )
+        for device in devices
+    ]
+
+
+def run_task(report, task, state):
+    """Runs one task; whatever it raises, SystemExit included, becomes the stage's result.
+
+    A stage that this process did not run is taken to have passed in another.
+    """
+    stage = task["stage"]
+    state["subject"] = task.get("subject", "host")
+    report.stage(stage, state["subject"])
+    try:
+        if state["status"].get(NEEDS.get(stage), "passed") != "passed":
+            report.result("skipped", "needs-stage", needs=NEEDS[stage])
+        elif stage not in STAGES:
             report.result("skipped", "not-written")
+        else:
+            module = importlib.import_module("." + STAGES[stage], __package__)
+            module.run(report, task.get("options") or {}, state)
     except BaseException as error:
-        report.result("failed", "raised", error)
+        report.result("failed", reason_of(error), error)
+    state["status"][stage] = report.last
+
+
+def reason_of(error):
+    """The reason of a stage that an exception ended."""
+    name = type(error).__name__
+    return "no-memory" if name in ("OutOfMemoryError", "MemoryError") else "raised"

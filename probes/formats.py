@@ -1,0 +1,56 @@
+"""The number formats that are multiplied, and how exact an honest product of each must be.
+
+A product C of A (M x K) and B (K x N) is within its bound if, for every element,
+
+    |C - R| <= SLACK * (u_out + K * u_acc) * (|A| |B|)
+
+where R is the product of the same (already rounded) operands in float64, ``u_out`` the rounding
+of the result and ``u_acc`` that of one addition. Any order of summation keeps this with a factor
+of 1 (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.5); SLACK = 4
+leaves room for truncating adders and for the reference's own rounding in float64.
+"""
+
+from collections import namedtuple
+
+SLACK = 4.0
+
+Format = namedtuple(
+    "Format",
+    [
+        "name",
+        "dtype",  # the name of the torch.dtype of the operands
+        "whole",  # integers up to this are exact as operands
+        "exact",  # sums up to this are exact in every place where a sum may be kept
+        "u_out",
+        "u_acc",
+        # If not None, partial sums may honestly be kept in the format itself (an fp16 adder,
+        # a split sum). Its error grows like the root of K with all but certainty (Higham and
+        # Mary 2019), which is what is allowed then, with a note.
+        "u_narrow",
+    ],
+)
+
+FLOAT64 = Format("float64", "float64", 2**26, 2**53, 2.0**-53, 2.0**-53, None)
+FLOAT32 = Format("float32", "float32", 2**20, 2**24, 2.0**-24, 2.0**-24, None)
+# Tensor cores drop bits of the smaller addend instead of rounding: twice float32's unit.
+TF32 = Format("tf32", "float32", 2**11, 2**24, 2.0**-24, 2.0**-23, None)
+FLOAT16 = Format("float16", "float16", 2**11, 2**11, 2.0**-11, 2.0**-23, 2.0**-11)
+BFLOAT16 = Format("bfloat16", "bfloat16", 2**8, 2**8, 2.0**-8, 2.0**-23, 2.0**-8)
+# e4m3 in, bfloat16 out; Hopper's adder for it keeps 13 bits after the point (DeepSeek-V3,
+# technical report, section 3.5.2).
+FLOAT8 = Format("float8_e4m3", "float8_e4m3fn", 2**4, 2**8, 2.0**-8, 2.0**-13, None)
+INT8 = Format("int8", "int8", 127, 2**31 - 1, 0.0, 0.0, None)
+
+FORMATS = (FLOAT64, FLOAT32, TF32, FLOAT16, BFLOAT16, FLOAT8, INT8)
+
+
+def dtype_of(torch, form, hip_architecture=None):
+    """The torch.dtype of a format's operands, or None if this torch does not have it.
+
+    gfx94x computes in its own e4m3 without infinities and negative zero ("fnuz"), gfx95x and
+    NVIDIA in the OCP one.
+    """
+    name = form.dtype
+    if form is FLOAT8 and (hip_architecture or "").startswith("gfx94"):
+        name = "float8_e4m3fnuz"
+    return getattr(torch, name, None)
