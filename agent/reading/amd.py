@@ -1,13 +1,12 @@
-"""AMD's tools: rocminfo, rocm-smi in its four layouts and as JSON, amd-smi in its own."""
+"""AMD's older tools: rocminfo, and rocm-smi in its four layouts and as JSON."""
 
 from __future__ import annotations
 
 import re
 
 from agent.model import DeviceNode, KernelModule
-from agent.reading.draft import MESSAGE, TOOL, DeviceDraft, Draft
+from agent.reading.draft import MESSAGE, DeviceDraft, Draft
 from agent.reading.page import Page
-from agent.reading.versions import bytes_of
 
 _AGENT_LINE = re.compile(r"^\s*([A-Z][\w .()/#-]*?):\s*(.*?)\s*$")
 _POOL = re.compile(r"^\s+Size:\s+(\d+)\(0x[0-9a-f]+\) KB")
@@ -16,7 +15,7 @@ _POOL = re.compile(r"^\s+Size:\s+(\d+)\(0x[0-9a-f]+\) KB")
 def read(page: Page, draft: Draft) -> None:
     """Fill the draft from whatever AMD tool printed into the text."""
     text = page.text
-    if "Marketing Name" in text or "HSA Agents" in text:
+    if "Marketing Name" in text or "BDFID" in text:
         _rocminfo(page, draft)
     if "ROCk module" in text or "/dev/kfd" in text:
         _kfd(page, draft)
@@ -24,10 +23,6 @@ def read(page: Page, draft: Draft) -> None:
         _rocm_smi_fields(page, draft)
     if "Concise Info" in text or "AvgPwr" in text or "PwrCap" in text:
         _rocm_smi_concise(page, draft)
-    if "AMD-SMI" in text or "AMDSMI Tool" in text:
-        _amd_smi_table(page, draft)
-    if re.search(r"^(?:GPU: \d|\s*\"gpu\": \d)", text, re.M):
-        _amd_smi_fields(page, draft)
 
 
 # ---------------------------------------------------------------- rocminfo
@@ -36,13 +31,15 @@ def _rocminfo(page: Page, draft: Draft) -> None:
     count = 0
     lines = [*zip(page.lines(), page.numbers, strict=False), ("Agent 0", 0)]
     for text, line in lines:
-        if re.match(r"\s*Agent \d+\s*$", text):
+        row = _AGENT_LINE.match(text)
+        # Pastes lose the "Agent N" heads; a name at the agent's own indent begins one too.
+        if text.startswith("Agent ") or (row and row[1] == "Name" and not text.startswith("    ")):
             count += _finish_agent(draft, agent, count)
             agent = {}
-            continue
-        row = _AGENT_LINE.match(text)
         if row and row[1] not in agent:
             agent[row[1]] = (row[2], line)
+        if row and row[1] == "Name" and "--gfx" in row[2]:
+            agent.setdefault("isa", (row[2].partition("--")[2].partition(":")[0], line))
         pool = _POOL.match(text)
         if pool and "pool" not in agent:
             agent["pool"] = (pool[1], line)
@@ -52,15 +49,16 @@ def _finish_agent(draft: Draft, agent: dict[str, tuple[str, int]], count: int) -
     """Keep the agent if it is a GPU; return how many GPUs that makes."""
     kind, line = agent.get("Device Type", ("", 0))
     name = agent.get("Name", ("", 0))[0]
-    if kind != "GPU" and not (kind == "" and name.startswith("gfx") and "Marketing Name" in agent):
+    runs_kernels = "KERNEL_DISPATCH" in agent.get("Features", agent.get("Feature", ("", 0)))[0]
+    if kind != "GPU" and (kind or not (name.startswith("gfx") or runs_kernels)):
         if kind == "CPU":
             draft.put("host.cpu_model", agent.get("Marketing Name", ("", 0))[0], line)
         return 0
     address = _bdf(agent.get("BDFID", ("", 0))[0])
     device = draft.device("amd", index=count, pci_address=address)
     device.put("name", agent.get("Marketing Name", ("", 0))[0], line)
-    if name.startswith("gfx"):
-        device.put("architecture", name, line)
+    name = name if name.startswith("gfx") else agent.get("isa", ("", 0))[0]
+    device.put("architecture", name, line)
     units = agent.get("Compute Unit", ("", 0))[0]
     device.put("multiprocessor_count", int(units) if units.isdigit() else None, line)
     if "APU" in agent.get("Memory Properties", ("", 0))[0]:
@@ -192,11 +190,10 @@ def _concise_row(device: DeviceDraft, text: str, line: int) -> None:
     temperature = re.search(r"(\d+)(?:\.\d+)?°?[cC]\b", text)
     if temperature:
         device.put("temperature.gpu_celsius", int(temperature[1]), line)
-    watts = re.findall(r"(\d+(?:\.\d+)?)W\b", text)
-    if len(watts) == 2:
-        device.put("power.usage_watts", float(watts[0]), line)
-    if watts and float(watts[-1]) > 0:
-        device.put("power.enforced_limit_watts", float(watts[-1]), line)
+    usage = re.search(r"°?[cC]\s+(\d+(?:\.\d+)?)W\b", text)
+    device.put("power.usage_watts", float(usage[1]) if usage else None, line)
+    cap = re.search(r"[a-z]\s+(\d+(?:\.\d+)?)W\s+\d+%", text)
+    device.put("power.enforced_limit_watts", (float(cap[1]) or None) if cap else None, line)
     modes = _MODES.search(text)
     if modes:
         device.put("partition.memory_mode", modes[1], line)
@@ -204,91 +201,3 @@ def _concise_row(device: DeviceDraft, text: str, line: int) -> None:
     percents = re.findall(r"(\d+)%", text)
     if percents:
         device.put("utilization_percent", int(percents[-1]), line)
-
-
-# ---------------------------------------------------------------- amd-smi
-_SMI_HEADER = re.compile(r"(?:AMD-SMI|AMDSMI Tool:?) (?P<tool>\d[\w.+]*)[^\n]*?")
-_ROW_ONE = re.compile(
-    r"^\|\s*([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d)\s+(\S.*?)\s*\|.*?"
-    r"(?:(N/A|\d+)\s*°C|N/A)\s+(\d+|N/A)\s+(N/A|\d+)/(\d+|N/A) W"
-)
-_ROW_TWO = re.compile(
-    r"^\|\s*(\d+)\s+(\S+)\s+(\S+)\s+(\S+)\s*\|.*?(\d+(?:\.\d+)?)/\s*(\d+(?:\.\d+)?) ([MG])B"
-)
-
-
-def _amd_smi_table(page: Page, draft: Draft) -> None:
-    for match, line in page.find(re.compile(r"ROCm version: (\d[\d.]*)")):
-        draft.put("amd.rocm_version", match[1], line)
-    for match, line in page.find(re.compile(r"amdgpu version: (\d[\d.]*)")):
-        draft.put("amd.kernel_version", match[1], line)
-    waiting: DeviceDraft | None = None
-    count = 0
-    for text, line in zip(page.lines(), page.numbers, strict=False):
-        if "|" not in text:
-            continue
-        if first := _ROW_ONE.match(text):
-            waiting = draft.device("amd", index=count, pci_address=first[1])
-            count += 1
-            if not first[2].startswith("0x"):
-                waiting.put("name", first[2], line)
-            if first[3] and first[3].isdigit():
-                waiting.put("temperature.gpu_celsius", int(first[3]), line)
-            if first[4].isdigit():
-                waiting.put("ecc.volatile_uncorrected", first[4], line)
-            if first[5].isdigit():
-                waiting.put("power.usage_watts", float(first[5]), line)
-            if first[6].isdigit() and int(first[6]) > 0:
-                waiting.put("power.enforced_limit_watts", float(first[6]), line)
-        elif waiting is not None and (second := _ROW_TWO.match(text)):
-            waiting.put("memory_used_bytes", bytes_of(second[5], second[7]), line)
-            waiting.put("memory_total_bytes", bytes_of(second[6], second[7]), line)
-            if "/" in second[4] and "N/A" not in second[4]:
-                compute, _, memory = second[4].partition("/")
-                waiting.put("partition.compute_mode", compute, line)
-                waiting.put("partition.memory_mode", memory, line)
-
-
-_AMD_WORDS = {
-    "market_name": "name",
-    "target_graphics_version": "architecture",
-    "compute_partition": "partition.compute_mode",
-    "accelerator_partition": "partition.compute_mode",
-    "memory_partition": "partition.memory_mode",
-}
-_AMD_NUMBERS = {
-    "num_compute_units": ("multiprocessor_count", int),
-    "socket_power": ("power.usage_watts", float),
-    "max_power": ("power.max_limit_watts", float),
-    "max_pcie_width": ("pcie.width_max", int),
-    "gfx_activity": ("utilization_percent", int),
-}
-
-
-def _amd_smi_fields(page: Page, draft: Draft) -> None:
-    device: DeviceDraft | None = None
-    in_limit = False
-    for text, line in zip(page.lines(), page.numbers, strict=False):
-        row = re.match(r'\s*"?([A-Za-z_]+)"?:\s*"?([^"]*?)"?,?\s*$', text)
-        if row is None:
-            continue
-        name, value = row[1].lower(), row[2].strip()
-        if name == "gpu" and value.isdigit():
-            device = draft.device("amd", index=int(value))
-        elif name == "limit" and not value:
-            in_limit = True
-        elif not value and name.isalpha():
-            in_limit = False
-        if device is None or value in ("", "N/A"):
-            continue
-        if name == "bdf":
-            device.pci_address = device.pci_address or value.lower()
-        elif name in _AMD_WORDS and not value.startswith("0x"):
-            device.put(_AMD_WORDS[name], value, line)
-        elif name == "socket_power" and in_limit:
-            number = re.match(r"\d+", value)
-            device.put("power.enforced_limit_watts", float(number[0]) if number else None, line)
-        elif name in _AMD_NUMBERS:
-            slot, kind = _AMD_NUMBERS[name]
-            number = re.match(r"\d+", value)
-            device.put(slot, kind(number[0]) if number else None, line, TOOL)

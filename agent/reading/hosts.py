@@ -150,7 +150,8 @@ def _cpu_count(draft: Draft, value: str, line: int) -> None:
 
 
 def _cpu_model(draft: Draft, value: str, line: int) -> None:
-    draft.put("host.cpu_model", value[:100], line)
+    if re.search(r"[A-Za-z]{2}", value):
+        draft.put("host.cpu_model", value[:100], line)
 
 
 def _memory(draft: Draft, value: str, line: int) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from agent.reading.draft import MESSAGE, TOOL, Draft
 from agent.reading.page import Page
 
+LONGEST_RECORD = 8  # lines of one message
 _SIGN = re.compile(
     r"NVRM: |nvidia-nvswitch|\bamdgpu[ :]|kfd kfd|\bkfd[ :]|oom-kill|[Oo]ut of memory: Kill"
-    r"|AER: |PCIe Bus Error|mce: \[|segfault at|general protection|nvidia-uvm:|Lockdown: |key was rejected"
+    r"|AER: |PCIe Bus Error|mce: \[|segfault at|general protection|nvidia-uvm:|Lockdown: "
+    r"|key was rejected"
 )
 _OPEN_REFUSES = re.compile(r"not supported by open|does not include the required GPU")
 
@@ -21,16 +22,27 @@ def read(page: Page, draft: Draft) -> None:
         return
     from agent.collect.kernel_log import events_of, records_of_text
 
-    lines = [
-        text
-        for text in page.lines()
-        if _SIGN.search(text) or (text[:1] in (" ", "\t") and len(text) < 200)
-    ]
-    events, _ = events_of(records_of_text("\n".join(lines)))
-    draft.events.extend(replace(event) for event in events)
+    events, _ = events_of(records_of_text("\n".join(_kernel_lines(page))))
+    draft.events.extend(events)
     refused = _OPEN_REFUSES.search(page.text)
     if refused:
         line = page.number_at(refused.start())
         draft.put("nvidia.kernel_open", True, line, TOOL)
     if draft.events:
         draft.put("host.system", "linux", 0, MESSAGE)
+
+
+def _kernel_lines(page: Page) -> list[str]:
+    """Return the lines with the kernel's marks and the few indented ones after each."""
+    kept: list[str] = []
+    follow = 0
+    for text in page.lines():
+        if _SIGN.search(text):
+            kept.append(text.lstrip())
+            follow = LONGEST_RECORD
+        elif follow and text[:1] in (" ", "\t") and len(text) < 200:
+            kept.append(text)
+            follow -= 1
+        else:
+            follow = 0
+    return kept

@@ -12,7 +12,7 @@ import re
 
 from agent.reading import hosts, stated_devices, stated_driver, stated_torch
 from agent.reading.draft import REPORT, Draft
-from agent.reading.packages import PACKAGE_NAMES, add_package
+from agent.reading.packages import add_package, is_known
 from agent.reading.page import Page
 
 KEYS = {**stated_torch.KEYS, **stated_driver.KEYS, **stated_devices.KEYS, **hosts.KEYS}
@@ -48,8 +48,8 @@ def read(page: Page, draft: Draft) -> None:
             if value and (key in _NONE_COUNTS or not _NOTHING.match(value)):
                 reader(draft, value, page.number_at(match.start()))
             continue
-        package = name.strip().lower().replace("_", "-").replace(" ", "-")
-        known = package in PACKAGE_NAMES or package.startswith("nvidia-")
+        package = name.strip().lower().replace("_", "-")
+        known = is_known(package)
         inside = block_from is not None and match.start() >= block_from
         if (known or inside) and re.match(r"v?\d+(?:\.\w+)+", value):
             add_package(draft, package, value, page.number_at(match.start()), "text", REPORT)

@@ -39,7 +39,7 @@ cuml nvmath-python natten torchmetrics setuptools ninja cmake pip wheel packagin
 extensions xgrammar
 """
 PACKAGE_NAMES = frozenset(_NAMES.split())
-_FROM_CUDA = re.compile(r"^nvidia-[a-z0-9-]+$")
+_FROM_CUDA = re.compile(r"nvidia-(?!smi|driver|persistenced|modprobe|settings)[a-z0-9-]+$")
 
 _PINNED = re.compile(
     r"(?:^|[\s\[(`'\"])(?:\[?pip\d?\]?\s+|\[conda\]\s+)?([A-Za-z][\w.-]{0,60})(?:\[[\w,-]+\])?=="
@@ -73,7 +73,7 @@ def read(page: Page, draft: Draft) -> None:
     if "==" in text:
         for match in _PINNED.finditer(text):
             origin = "conda" if "[conda]" in match[0] else "pip"
-            if _wanted(match[1]) and not _required(text, match.start()):
+            if is_known(match[1]) and not _required(text, match.start()):
                 add_package(draft, match[1], match[2], page.number_at(match.start(1)), origin, TOOL)
     for match in _TABLE.finditer(text):
         _add_row(draft, match, page.number_at(match.start()), conda)
@@ -84,11 +84,11 @@ def read(page: Page, draft: Draft) -> None:
     for match in _DONE.finditer(text):
         if match[1] is None:
             for name, version in re.findall(r"([A-Za-z][\w.-]*?)-(\d[\w.+!]*)(?:\s|$)", match[2]):
-                if _wanted(name):
+                if is_known(name):
                     line = page.number_at(match.start())
                     add_package(draft, name, version, line, "pip", MESSAGE)
     for match in _WHEEL.finditer(text):
-        if _wanted(match[1]):
+        if is_known(match[1]):
             line = page.number_at(match.start())
             add_package(draft, match[1], match[2], line, "wheel", MENTION)
     for match in _BARE.finditer(text):
@@ -97,7 +97,8 @@ def read(page: Page, draft: Draft) -> None:
             add_package(draft, match[1], match[2], line, "text", MENTION)
 
 
-def _wanted(name: str) -> bool:
+def is_known(name: str) -> bool:
+    """Tell whether this is a distribution that matters to a GPU."""
     normal = name.lower().replace("_", "-").replace(".", "-")
     return normal in PACKAGE_NAMES or _FROM_CUDA.match(normal) is not None
 
@@ -120,7 +121,7 @@ def _required(text: str, offset: int) -> bool:
 def _add_row(draft: Draft, match: re.Match[str], line: int, conda: bool) -> None:
     name, version, third, fourth = match[1], match[2], match[3], match[4]
     listed = third is not None and fourth is not None and re.search(r"_\d+$|pypi|^py\d", third)
-    if not _wanted(name) and not (listed and conda):
+    if not is_known(name) and not (listed and conda):
         return
     if third is not None and not conda and re.match(r"[a-z]+$", third) and not listed:
         return  # a sentence: "torch 2.4 is …"

@@ -2,41 +2,70 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from agent.model import Gap, Observations
-from agent.reading import (
-    amd,
-    boxes,
-    hosts,
-    kernel,
-    keyed,
-    packages,
-    smi_lists,
-    smi_query,
-    smi_table,
-    system,
-    torch_messages,
-    variables,
-)
 from agent.reading.draft import Draft
 from agent.reading.facts import facts_of, gaps_of, stages_of
 from agent.reading.normalise import page_of_text
 from agent.reading.page import Page
 
-# A tool's own print comes before what people say about it: devices are made by the first that
-# names them, and later statements find them by index, UUID or address.
-READERS = (
-    smi_table,
-    smi_query,
-    smi_lists,
-    amd,
-    system,
-    kernel,
-    hosts,
-    boxes,
-    variables,
-    keyed,
-    packages,
-    torch_messages,
+# Each reader is a module with ``read(page, draft)``; it is loaded only for a text that holds one
+# of its words, since most texts need few. A tool's own print comes before what people say about
+# it: devices are made by the first that names them, and later statements find them by index,
+# UUID or address.
+READERS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("smi_table", ("NVIDIA-SMI", "MiB")),
+    (
+        "smi_query",
+        (
+            "NVSMI LOG",
+            "<nvidia_smi_log",
+            "Attached GPUs",
+            "Remapped Rows",
+            "Retired Pages",
+            "Throttle Reasons",
+            "Clocks Event Reasons",
+            "Product Name",
+            "License Status",
+            "FB Memory Usage",
+            "Power Readings",
+            "PCIe Generation",
+            "GPU Virtualization Mode",
+            "ECC Errors",
+            "Fabric\n",
+        ),
+    ),
+    ("smi_lists", ("GPU", "index,", "name,", "Peer")),
+    ("amd", ("GPU[", '"card', "Marketing Name", "BDFID", "ROCk", "/dev/kfd", "PwrCap", "AMD")),
+    ("amd_smi", ("AMD-SMI", "AMDSMI", "GPU: ", '"gpu"')),
+    ("system_devices", ("controller", "accelerators", "/dev/", "nvidia", "amdgpu", "kfd", "dxg")),
+    ("system_libraries", ("=>", ".so")),
+    ("system_limits", ("%", "(-", "ulimit", "Mem:", "Mem", "memory.", "pids.", "cpu.max")),
+    ("kernel", ("NVRM", "nvidia-", "amdgpu", "kfd", "Kill", "kill", "AER", "PCIe", "mce", "fault")),
+    ("hosts", ("",)),
+    (
+        "boxes",
+        (
+            "docker",
+            "kube",
+            "pod",
+            "nvidia-container",
+            "OCI",
+            "apptainer",
+            "fabricmanager",
+            "singularity",
+            "podman",
+            "enroot",
+            "container",
+            "FROM ",
+            "apiVersion",
+        ),
+    ),
+    ("variables", ("=", "_", "PATH")),
+    ("keyed", (":", "=", "|")),
+    ("packages", ("torch", "nvidia", "cu1", ".")),
+    ("torch_messages", ("",)),
 )
 
 
@@ -52,11 +81,12 @@ def read_text(text: str, source: str = "") -> Observations:
 def read_page(page: Page, source: str = "") -> Observations:
     """Return what a cleaned page shows."""
     draft = Draft()
-    for reader in READERS:
+    for name, words in READERS:
+        if not any(word in page.text for word in words):
+            continue
         try:
-            reader.read(page, draft)
+            import_module(f"agent.reading.{name}").read(page, draft)
         except Exception as error:  # noqa: BLE001 - one odd block must not hide the others
-            name = reader.__name__.rpartition(".")[2]
             draft.gaps.append(
                 Gap(
                     pointer="/facts",

@@ -64,6 +64,7 @@ def _listed(page: Page, draft: Draft) -> None:
 
 def _topology(page: Page, draft: Draft) -> None:
     current: DeviceDraft | None = None
+    columns = _gpu_columns(page.text)
     for text, line in zip(page.lines(), page.numbers, strict=False):
         row = _TOPO_ROW.match(text) if "GPU" in text else None
         if row and "X" in row[2].split():
@@ -72,7 +73,7 @@ def _topology(page: Page, draft: Draft) -> None:
             peers = tuple(
                 Peer(device=f"GPU{index}", path=path)
                 for index, path in enumerate(paths)
-                if path != "X" and index < _gpu_columns(page.text)
+                if path != "X" and index < columns
             )
             device.put("peers", peers, line)
             continue
@@ -216,7 +217,7 @@ def _csv_row(draft: Draft, row: dict[str, str], line: int, number: int) -> None:
     if re.match(r"\d{3}\.", driver):
         draft.put("nvidia.userspace_version", driver, line, TOOL)
     for name, value in row.items():
-        if value in ("[GPU requires reset]", "[GPU is lost]", "[Unknown Error]"):
+        if value in ("[GPU requires reset]", "[GPU is lost]"):
             device.put("error", value.strip("[]"), line, MESSAGE)
         elif name in COLUMNS and not value.startswith(("[", "N/A")):
             COLUMNS[name](device, value, line)

@@ -140,7 +140,12 @@ def read(page: Page, draft: Draft) -> None:
     text = page.text
     if not any(sign in text for sign in _SIGNS) and not _FABRIC.search(text):
         return
-    rows = _xml_rows(page) if "<nvidia_smi_log" in text else _text_rows(page)
+    _fill(draft, _text_rows(page))
+    if "<nvidia_smi_log" in text:
+        _fill(draft, _xml_rows(page))
+
+
+def _fill(draft: Draft, rows: Iterator[Row]) -> None:
     device: DeviceDraft | None = None
     count = 0
     for section, name, value, line in rows:

@@ -26,10 +26,11 @@ def _gpu(draft: Draft, value: str, line: int) -> None:
     described = [
         (name, card_named(name)) for name, count in cards_described(value) for _ in range(count)
     ]
-    named = {_model_of(d) for d in draft.devices if d.get("name")}
+    named = {_model_of(d) for d in draft.devices} - {""}
     if named:
         described = [(n, c) for n, c in described if c and c.model and c.model not in named]
-    unnamed = [d for d in draft.devices if not d.get("name")]
+    # A table cuts long names: "NVIDIA GeForce ..." waits for its name as well.
+    unnamed = [d for d in draft.devices if not _model_of(d)]
     for name, card in described:
         if card is None and not re.match(r"NVIDIA|DGX", name):
             continue
@@ -50,6 +51,7 @@ def _model_of(device: DeviceDraft) -> str:
 
 def named_device(draft: Draft, name: str, line: int, *, index: int) -> DeviceDraft:
     """State a device by its position and name; the make follows from the name."""
+    name = re.split(r",\s*\d", name)[0].strip()
     card = card_named(name)
     vendor: Vendor = card.vendor if card else "nvidia"
     device = draft.device(vendor, index=index)

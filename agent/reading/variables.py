@@ -10,7 +10,7 @@ from agent.reading.versions import size
 
 _PREFIXES = """
 CUDA CUDNN NVIDIA NCCL RCCL HIP HSA ROCR ROCM LD PYTORCH TORCH TORCHINDUCTOR TRITON XLA JAX TF
-VIRTUAL CONDA PYTHON OMP MKL GLOO MASTER UCX VLLM SGLANG AMD MIOPEN GPU FORCE MAX CC CXX PATH
+VIRTUAL CONDA PYTHON OMP MKL GLOO MASTER UCX VLLM SGLANG AMD MIOPEN GPU FORCE MAX_JOBS CC CXX PATH
 LIBRARY CPATH HF WORLD RANK LOCAL SLURM NUMBA CMAKE NVCC NVTE FLASH DS OMPI KINETO TENSILE
 ROCBLAS HIPBLASLT TOKENIZERS OPAL FI IBV MAMBA BNB BITSANDBYTES XDG TMPDIR AMDGPU DISPLAY
 """
@@ -59,5 +59,8 @@ def read(page: Page, draft: Draft) -> None:
 
 def _add(draft: Draft, name: str, value: str) -> None:
     value = value.strip().strip("\"'`")
+    # One word alone ("GPU: 0") is a table's column, not a variable.
+    if "_" not in name and name not in ("PATH", "CC", "CXX", "CPATH", "TMPDIR"):
+        return
     if not _EMPTY.match(value) or value == "":
         draft.add_variable(name, value)
