@@ -1,0 +1,255 @@
+"""The verdict on 80 columns: may I start, what is broken, who can fix it, what do I type."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from agent.model import Finding, Stage
+from agent.report import layout
+from agent.report.escape import terminal, terminal_lines
+from agent.report.layout import Row, shortened, wrap
+from agent.report.shown import (
+    DECISION,
+    STATUS,
+    WHO,
+    Shown,
+    blamed_devices,
+    evidence,
+    root_cause,
+    versions,
+)
+
+_TONES = {"ready": "good", "degraded": "warn", "blocked": "bad", "inconclusive": "warn"}
+_MOST_ERROR_LINES = 6
+_MOST_ROWS = 40
+RULER = "-" * 72
+
+
+def screen_rows(shown: Shown) -> list[Row]:
+    """The whole verdict screen."""
+    parts = (_banner, _head, _root, _others, _first_error, _ladder, _versions, _rest, _file)
+    rows: list[Row] = []
+    for part in parts:
+        added = list(part(shown))
+        if added and rows:
+            rows.append(Row())
+        rows += added
+    return rows
+
+
+def verdict_rows(shown: Shown) -> list[Row]:
+    """What is printed as soon as the quick rungs stand: verdict, root cause, first error."""
+    rows: list[Row] = []
+    for part in (_head, _root, _first_error):
+        added = list(part(shown))
+        rows += [Row(), *added] if added and rows else added
+    return rows
+
+
+def plain_text(rows: list[Row]) -> str:
+    """The rows as text without any styling."""
+    return "".join(row.text.rstrip() + "\n" for row in rows)
+
+
+# ---------------------------------------------------------------- the parts, top to bottom
+def _banner(shown: Shown) -> Iterator[Row]:
+    if shown.banner is not None:
+        yield Row(text="DO NOT TRUST THIS FILE", tone="bad")
+        for line in wrap(terminal(shown.banner), first="  ", hard=True):
+            yield Row(text=line, tone="bad")
+    if shown.bundle.run.simulated:
+        yield Row(text="SIMULATED: recorded or stand-in hardware, not this machine", tone="warn")
+    if shown.bundle.run.interrupted:
+        yield Row(text=f"INTERRUPTED by {terminal(shown.bundle.run.interrupted)}", tone="warn")
+
+
+def _head(shown: Shown) -> Iterator[Row]:
+    verdict = shown.verdict
+    tone = _TONES[verdict.status]
+    yield Row(text=f"{verdict.status.upper()}: {STATUS[verdict.status]}", tone=tone)
+    yield Row(text=f"  Do now: {DECISION[verdict.decision]}", tone="strong")
+    if root_cause(shown) is None:
+        yield from _wrapped(f"Why: {verdict.reason}", "  ", hard=True)
+
+
+def _root(shown: Shown) -> Iterator[Row]:
+    root = root_cause(shown)
+    if root is None:
+        return
+    yield from _wrapped(f"Root cause: {root.title}", "", tone="strong")
+    yield from _wrapped(root.cause, "  ")
+    yield from _wrapped(
+        f"Who can fix it: {WHO[root.who]}.  ({root.code}, {root.severity}, {root.confidence} "
+        "confidence)",
+        "  ",
+    )
+    if root.fix:
+        yield Row(text="  What to do, one step at a time:")
+    for number, step in enumerate(root.fix, 1):
+        yield from _wrapped(step, f"  {number}. ")
+    for pointer, value in evidence(shown, root):
+        yield from _wrapped(f"{pointer}: {value[:300]}", "  seen: ", tone="faint", hard=True)
+    if root.who != "renter":
+        yield from _message(shown, root)
+
+
+def _message(shown: Shown, root: Finding) -> Iterator[Row]:
+    yield Row(text="  A message to paste for your provider:")
+    yield Row(text="  " + RULER)
+    for line in message_lines(shown, root):
+        for row in wrap(line, first="  ", hard=True):
+            yield Row(text=row)
+    yield Row(text="  " + RULER)
+
+
+def message_lines(shown: Shown, finding: Finding) -> Iterator[str]:
+    """A report that the provider can act on: what, which device, which driver, what proof."""
+    bundle = shown.bundle
+    yield terminal(f"Fault on a rented GPU machine: {finding.title} [{finding.code}]")
+    for device in blamed_devices(shown, finding)[:16]:
+        parts = (
+            device.name or "GPU",
+            f"UUID {device.uuid}" if device.uuid else "",
+            f"PCI {device.pci_address}" if device.pci_address else "",
+        )
+        yield terminal("GPU: " + ", ".join(part for part in parts if part))
+    if not bundle.facts.devices:
+        for pci in [item for item in bundle.facts.host.pci if item.vendor != "other"][:16]:
+            yield terminal(f"GPU: {pci.name or pci.device_id}, PCI {pci.address}")
+    known = ", ".join(f"{what} {version}" for what, version in versions(bundle))
+    yield terminal(f"Versions: {known}" if known else "Versions: none could be read")
+    error = shown.verdict.first_error
+    if error is not None:
+        last = [line for line in error.text.splitlines() if line.strip()][-1:]
+        yield terminal(f"First error, at {error.stage}: {error.type}: {''.join(last)[:300]}")
+    proof = f"Proof: firstlight bundle of run {bundle.run.id}, {bundle.run.started_at}"
+    if bundle.run.ticket:
+        proof += f", ticket {bundle.run.ticket}"
+    yield terminal(proof + (f", key {shown.key_id}" if shown.key_id else ""))
+
+
+def _others(shown: Shown) -> Iterator[Row]:
+    root = root_cause(shown)
+    others = [finding for finding in shown.findings if finding is not root]
+    if others:
+        yield Row(text="Also found:", tone="strong")
+    for finding in others[:_MOST_ROWS]:
+        yield from _wrapped(
+            f"{finding.title} ({finding.code}; {WHO[finding.who]})", f"  {finding.severity}: "
+        )
+        for step in finding.fix[:1] if finding.severity != "note" else ():
+            yield from _wrapped(step, "    do: ")
+
+
+def _first_error(shown: Shown) -> Iterator[Row]:
+    error = shown.verdict.first_error
+    if error is None:
+        return
+    subject = "" if error.subject == "host" else f" on {error.subject}"
+    yield from _wrapped(f"First error, word for word, at {error.stage}{subject}:", "", hard=True)
+    lines = [line for line in terminal_lines(error.text) if line.strip()]
+    shown_lines = [f"{terminal(error.type)}: {lines[0]}" if lines else terminal(error.type)]
+    shown_lines += lines[1:]
+    for line in shown_lines[:_MOST_ERROR_LINES]:
+        for row in wrap(line[:400], first="  ", hard=True):
+            yield Row(text=row)
+    if len(shown_lines) > _MOST_ERROR_LINES:
+        yield Row(text=f"  … {len(shown_lines) - _MOST_ERROR_LINES} more lines in the bundle")
+
+
+def _ladder(shown: Shown) -> Iterator[Row]:
+    verdict = shown.verdict
+    reached = verdict.stage_reached or "nothing"
+    blocked = f", blocked at {verdict.blocked_at}" if verdict.blocked_at else ""
+    yield Row(text=f"The ladder: reached {reached}{blocked}", tone="strong")
+    stages = shown.bundle.stages
+    for stage in stages[:_MOST_ROWS]:
+        yield Row(text=_rung(stage), tone="plain" if stage.status == "passed" else "strong")
+    if len(stages) > _MOST_ROWS:
+        yield Row(text=f"  … {len(stages) - _MOST_ROWS} more in the bundle")
+
+
+def _rung(stage: Stage) -> str:
+    """One rung in at most 80 columns, the status as a word."""
+    name = stage.name if stage.subject == "host" else f"{stage.name} {stage.subject}"
+    name = shortened(terminal(name), 34)
+    took = "" if stage.status == "skipped" else layout.seconds(stage.seconds)
+    why = terminal(stage.reason or "")
+    if stage.status in ("crashed", "timed_out") and stage.steps:
+        why += f" at “{terminal(stage.steps[-1].name)}”"
+    if stage.signal:
+        why += f" ({terminal(stage.signal)})"
+    left = f"  {stage.status:<11} {name:<34} {took:>10}  "
+    return left + shortened(why, layout.WIDTH - layout.cells(left))
+
+
+def _versions(shown: Shown) -> Iterator[Row]:
+    known = versions(shown.bundle)
+    if not known:
+        return
+    line = ", ".join(f"{what} {version}" for what, version in known)
+    yield from _wrapped(line, "Versions: ", hard=True)
+    yield from _wrapped(
+        "These may differ: torch brings its own CUDA or ROCm and needs only a driver that is new "
+        "enough; the toolkit matters only for compiling.",
+        "  ",
+        tone="faint",
+    )
+
+
+def _rest(shown: Shown) -> Iterator[Row]:
+    missing = shown.verdict.not_covered
+    if missing:
+        yield Row(text="Not shown by this run:", tone="strong")
+        for line in missing[:8]:
+            yield from _wrapped(line, "  - ", hard=True)
+        if len(missing) > 8:
+            yield Row(text=f"  … {len(missing) - 8} more in the bundle")
+    for line in shown.look_at[:5]:
+        yield from _wrapped(line, "  look at: ", hard=True)
+    if shown.bundle.gaps:
+        yield Row(text=f"Could not be looked at: {len(shown.bundle.gaps)} facts (gaps in the file)")
+    if shown.differences:
+        yield Row(text="The file's own judgement differs from these rules:", tone="warn")
+        for line in shown.differences[:20]:
+            yield from _wrapped(line, "  - ", hard=True)
+
+
+def _file(shown: Shown) -> Iterator[Row]:
+    run = shown.bundle.run
+    if shown.place is not None:
+        yield from _wrapped(terminal(shown.place), "Bundle: ", tone="strong")
+    if shown.key_id is not None:
+        yield Row(text=f"Key:    {shown.key_id}")
+        if shown.place is not None and run.key_source == "one-time":
+            yield from _wrapped(
+                "a one-time key: note the fingerprint; it shows later that the file is this one",
+                "        ",
+                tone="faint",
+            )
+    if shown.place is not None:
+        yield from fetch_rows(shown.place)
+
+
+def fetch_rows(place: str) -> Iterator[Row]:
+    """How to get the file off the machine."""
+    quoted = shlex.quote(terminal(place).removeprefix("./"))
+    yield Row(text=f"Fetch:  scp -P PORT USER@HOST:{quoted} .", tone="faint")
+    yield Row(text=f"        or print it here and copy:  cat {quoted}", tone="faint")
+
+
+def redaction_rows(shown: Shown) -> list[Row]:
+    """What was replaced in the file, and how often."""
+    redactions = shown.bundle.redactions
+    rows = [Row(text=f"Replaced before signing: {len(redactions)} values", tone="strong")]
+    for item in redactions:
+        rows.append(
+            Row(text=terminal(f"  {item.pseudonym:<20} {item.kind:<14} {item.count} times"))
+        )
+    return rows
+
+
+def _wrapped(text: str, first: str, *, tone: str = "plain", hard: bool = False) -> Iterator[Row]:
+    for line in wrap(terminal(text), first=first, hard=hard):
+        yield Row(text=line, tone=tone)
