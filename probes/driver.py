@@ -1,15 +1,18 @@
 """The questions of the driver stage, each asked in a child that may die of it."""
 
-from . import amd_smi, driver_api, nvml
+import importlib
 
+# The module and the function that ask; only what is asked is loaded.
 QUESTIONS = {
-    "nvml": nvml.run,
-    "cuda": driver_api.run_cuda,
-    "amd_smi": amd_smi.run,
-    "hip": driver_api.run_hip,
+    "nvml": ("nvml", "run"),
+    "cuda": ("driver_api", "run_cuda"),
+    "amd_smi": ("amd_smi", "run"),
+    "hip": ("driver_api", "run_hip"),
 }
 
 
 def run(report, options, state):
     """Stage ``driver`` for the question named in the options."""
-    QUESTIONS[options["question"]](report, options, state)
+    module, function = QUESTIONS[options["question"]]
+    loaded = importlib.import_module("." + module, __package__)
+    getattr(loaded, function)(report, options, state)

@@ -49,7 +49,11 @@ def run(report, options, state):
     if hasattr(library, "firstlight_stand_in"):
         report.write({"record": "simulated"})
     report.step("import pynvml")
-    import pynvml as nvml
+    try:
+        import pynvml as nvml
+    except ImportError as error:  # the agent lacks it; that says nothing about the driver
+        said = {"call": "import pynvml", "code": None, "name": "ImportError", "text": str(error)}
+        return report.result("skipped", "not-installed", answer="unknown", call=said)
 
     report.step("nvmlInit")
     try:

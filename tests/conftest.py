@@ -53,3 +53,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def agent_python() -> str:
     """The interpreter that runs the agent in tests: the one that runs them."""
     return sys.executable
+
+
+@pytest.fixture(scope="session")
+def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the compiled stand-in vendor libraries, built once for all test processes."""
+    from .simulate import build_stand_ins, has_compiler
+
+    if not has_compiler():
+        pytest.skip("gcc is not installed, so the stand-in vendor libraries cannot be built")
+    base = tmp_path_factory.getbasetemp()
+    return build_stand_ins(base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base)

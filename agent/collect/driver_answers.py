@@ -1,0 +1,82 @@
+"""What did a child answer to a question of the driver stage?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..model import CallResult, Facts, Json, Stage, Vendor
+
+DEAD = ("crashed", "timed_out", "interrupted")
+NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE and hipErrorNoDevice: an answer where nothing is there
+
+
+def death(answer: Stage) -> str:
+    """Where and how a question's child ended, in words."""
+    last = answer.steps[-1].name if answer.steps else "its start"
+    how = {"crashed": answer.signal or "an early exit", "timed_out": "its deadline"}
+    ended = how.get(answer.status, "interruption")
+    return f"the question to {answer.subject} ended by {ended} in {last}"
+
+
+def answer_word(answers: Mapping[str, Stage], name: str) -> str:
+    """ok, absent, refused, or unknown where the question got no answer."""
+    answer = answers.get(name)
+    if answer is None or answer.status in DEAD:
+        return "unknown"
+    word = answer.data.get("answer")
+    if word in ("ok", "absent", "refused"):
+        return str(word)
+    return "refused" if answer.status == "failed" else "unknown"
+
+
+def data_of(answers: Mapping[str, Stage], name: str) -> Mapping[str, Json]:
+    """What the question's child reported; empty if it was not asked."""
+    return answers[name].data if name in answers else {}
+
+
+def as_object(value: Json) -> dict[str, Json]:
+    """The value if it is a JSON object, else an empty one."""
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def as_text(value: Json) -> str | None:
+    """The value if it is text that says something, cut to 400 characters."""
+    return value[:400] if isinstance(value, str) and value else None
+
+
+def on_pci(facts: Facts, vendor: Vendor) -> bool:
+    """Whether a GPU of the vendor stands on the PCI bus."""
+    return any(entry.vendor == vendor for entry in facts.host.pci)
+
+
+def has_node(facts: Facts, prefix: str) -> bool:
+    """Whether a device node with this beginning exists."""
+    return any(node.path.startswith(prefix) and node.present for node in facts.host.nodes)
+
+
+def why_not(answers: Mapping[str, Stage], question: str) -> str:
+    """Why a question gave no value, in the library's words where it has any."""
+    answer = answers.get(question)
+    if answer is None:
+        return "not asked"
+    if answer.status in DEAD:
+        return death(answer)
+    call = call_result(answer.data.get("call"))
+    if call is not None and call.text and answer.data.get("answer") != "ok":
+        return f"{call.call}: {call.text}"
+    return answer.error.text if answer.error else "the library did not say"
+
+
+def call_result(value: Json) -> CallResult | None:
+    """A call as the child reported it, None if it is none."""
+    said = as_object(value)
+    if not isinstance(said.get("call"), str):
+        return None
+    code = said.get("code")
+    number = code if isinstance(code, int) and not isinstance(code, bool) else None
+    return CallResult(
+        call=said["call"][:80],
+        code=number,
+        name=as_text(said.get("name")),
+        text=as_text(said.get("text")),
+    )
