@@ -43,6 +43,7 @@ class Attempt:
     running: Running | None = None
     err_mark: int = 0
     pid: int | None = None
+    stderr: str | None = None  # of a forked process, as its server kept it
     timer: Timer | None = None
     expired: bool = False
     closed: bool = False
@@ -96,7 +97,9 @@ def stage_of(attempt: Attempt, death: Death | None) -> Stage:
             signal=death.signal,
         )
     limit = PASSED_TAIL_BYTES if stage.status == "passed" else TAIL_BYTES
-    if attempt.running is not None:
+    if attempt.forked:
+        stage = replace(stage, stderr_tail=(attempt.stderr or "")[-limit:] or None)
+    elif attempt.running is not None:
         tail = text_since(attempt.running.err, attempt.err_mark, limit)
         stage = replace(stage, stderr_tail=tail or None)
     return stage

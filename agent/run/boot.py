@@ -24,6 +24,9 @@ if False:  # pragma: no cover
 DEVICE_FILES = ("/dev/nvidia", "/dev/kfd", "/dev/dri/", "/dev/dxg")
 KILL = 9
 TERMINATE = 15
+CUDA_NOT_INITIALIZED = 3
+TRIAL_SECONDS = 5
+TAIL_BYTES = 8 * 1024  # escaped six-fold it still fits into a record
 
 
 def tie_to(parent: int) -> None:
@@ -116,13 +119,18 @@ def say(descriptor: int, **record: Any) -> None:
     os.write(descriptor, json.dumps(dict(record, seq=0)).encode("ascii") + b"\n")
 
 
-def leave(code: int) -> NoReturn:
-    """Ends the process without the interpreter's tear-down, which may hang or crash of itself."""
+def flush() -> None:
+    """Writes out what Python holds back of the streams."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except BaseException:
             pass
+
+
+def leave(code: int) -> NoReturn:
+    """Ends the process without the interpreter's tear-down, which may hang or crash of itself."""
+    flush()
     os._exit(code)
 
 
@@ -135,10 +143,24 @@ def run(record_fd: int, plan: dict[str, Any], tasks: list[Any]) -> None:
 
 
 def why_no_fork() -> str | None:
-    """Why a fork of this process could not be trusted, or None if nothing speaks against it."""
+    """Why a fork of this process could not be trusted, or None if nothing speaks against it.
+
+    docs/forking.md has the reason for each question.
+    """
     torch = sys.modules.get("torch")
     if torch is None:
         return "torch is not imported"
+    if getattr(getattr(torch, "version", None), "hip", None):
+        return "AMD's runtime is not known to work in a fork"
+    import threading
+
+    if threading.active_count() > 1:
+        return "another Python thread is running"
+    return open_device_file() or awake_driver() or failed_trial(torch)
+
+
+def open_device_file() -> str | None:
+    """A device file that is open in this process: its driver has begun."""
     try:
         for name in os.listdir("/proc/self/fd"):
             try:
@@ -146,16 +168,95 @@ def why_no_fork() -> str | None:
             except OSError:
                 continue
             if path.startswith(DEVICE_FILES):
-                return "the driver is open already: " + path
+                return path + " is open already"
     except OSError:
         return "/proc/self/fd cannot be read"
-    if torch.cuda.is_initialized():
-        return "the device is initialised already"
-    import threading
-
-    if threading.active_count() > 1:
-        return "another Python thread is running"
     return None
+
+
+def awake_driver() -> str | None:
+    """Whether the mapped libcuda says that cuInit was called, by torch or by anybody else."""
+    try:
+        import ctypes
+
+        library = ctypes.CDLL("libcuda.so.1", mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+        answer = library.cuDeviceGetCount(ctypes.byref(ctypes.c_int()))
+    except Exception:
+        return None  # not mapped, so nobody called it
+    return None if answer == CUDA_NOT_INITIALIZED else "the driver was asked something already"
+
+
+def failed_trial(torch: Any) -> str | None:
+    """What a trial fork could not do: keep torch's trust, and compute if there is a doubt."""
+    import time
+
+    compute = has_odd_threads()
+    pid = quiet_fork()
+    if pid == 0:
+        try:
+            if torch.cuda._is_in_bad_fork():  # torch knows it, but says so only in a fork
+                os._exit(1)
+            if compute:
+                torch.ones(1 << 17).sin().sum()  # hangs if OpenMP's threads were lost
+        except AttributeError:
+            os._exit(0)  # another torch than we know: its first stage will tell
+        except BaseException:
+            os._exit(2)
+        os._exit(0)
+    until = time.monotonic() + TRIAL_SECONDS
+    while time.monotonic() < until:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended and status == 0:
+            return None
+        if ended:
+            poisoned = os.WIFEXITED(status) and os.WEXITSTATUS(status) == 1
+            return "torch refuses the device to a fork" if poisoned else "a trial fork failed"
+        time.sleep(0.001)
+    os.kill(pid, KILL)
+    os.waitpid(pid, 0)
+    return "a trial fork hung"
+
+
+def has_odd_threads() -> bool:
+    """Whether there are more threads than OpenBLAS starts at load, which survives forks."""
+    try:
+        with open("/proc/self/maps") as file:
+            usual = len(os.sched_getaffinity(0)) if "openblas" in file.read() else 1
+        return len(os.listdir("/proc/self/task")) > usual
+    except OSError:
+        return True
+
+
+def quiet_fork() -> int:
+    """Forks without Python's warning: the native threads of a BLAS library survive a fork."""
+    import warnings
+
+    flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return os.fork()
+
+
+class Fork:
+    """A forked process: its task, and what it writes to stderr, apart from that of the others."""
+
+    def __init__(self, task: dict[str, Any], pid: int, stderr: int) -> None:
+        self.task = task
+        self.pid = pid
+        self.stderr = stderr
+        self.tail = bytearray()
+
+    def drain(self) -> None:
+        """Reads what is there and keeps the end of it."""
+        while True:
+            try:
+                data = os.read(self.stderr, 1 << 16)
+            except OSError:  # nothing more for now
+                return
+            if not data:
+                return
+            self.tail += data
+            del self.tail[:-TAIL_BYTES]
 
 
 def serve_forks(record_fd: int, source_fd: int, buffer: bytearray, plan: dict[str, Any]) -> None:
@@ -163,52 +264,56 @@ def serve_forks(record_fd: int, source_fd: int, buffer: bytearray, plan: dict[st
     import json
     import select
 
-    running: dict[int, Any] = {}
+    forks: list[Fork] = []
     waiting = True
-    while waiting or running:
+    while waiting or forks:
+        for fork in forks:
+            fork.drain()
         reading = [source_fd] if waiting else []
-        ready = buffer or select.select(reading, [], [], 0.005 if running else None)[0]
+        ready = buffer or select.select(reading, [], [], 0.005 if forks else None)[0]
         if ready and waiting:
             line = read_line(source_fd, buffer)
             if line is None:
                 waiting = False
             else:
-                task = json.loads(line)
-                pid = fork_task(record_fd, source_fd, plan, task)
-                running[pid] = task
-        for pid in list(running):
-            ended, status = os.waitpid(pid, os.WNOHANG)
+                forks.append(fork_task(record_fd, source_fd, plan, json.loads(line)))
+        for fork in list(forks):
+            ended, status = os.waitpid(fork.pid, os.WNOHANG)
             if ended:
-                task = running.pop(pid)
-                code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-                tell_end(record_fd, task, pid, code)
+                forks.remove(fork)
+                tell_end(record_fd, fork, status)
 
 
-def tell_end(record_fd: int, task: dict[str, Any], pid: int, code: int) -> None:
-    """Writes how a forked process ended."""
-    subject = task.get("subject", "host")
-    say(record_fd, record="ended", stage=task["stage"], subject=subject, pid=pid, code=code)
+def tell_end(record_fd: int, fork: Fork, status: int) -> None:
+    """Writes how a forked process ended, and the last it had to say on stderr."""
+    fork.drain()
+    os.close(fork.stderr)
+    say(
+        record_fd,
+        record="ended",
+        stage=fork.task["stage"],
+        subject=fork.task.get("subject", "host"),
+        pid=fork.pid,
+        code=-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status),
+        stderr=fork.tail.decode("utf-8", "backslashreplace"),
+    )
 
 
-def fork_task(record_fd: int, source_fd: int, plan: dict[str, Any], task: dict[str, Any]) -> int:
+def fork_task(record_fd: int, source_fd: int, plan: dict[str, Any], task: dict[str, Any]) -> Fork:
     """Forks; the new process leads a group of its own, runs the task and leaves."""
     parent = os.getpid()
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BaseException:
-            pass
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # native threads of a BLAS library: they survive forks
-        pid = os.fork()
+    reading, writing = os.pipe()
+    pid = quiet_fork()
     if pid:
-        return pid
+        os.close(writing)
+        os.set_blocking(reading, False)
+        return Fork(task, pid, reading)
     try:
         os.setpgid(0, 0)
         tie_to(parent)
-        os.close(source_fd)
+        os.dup2(writing, 2)
+        for descriptor in (reading, writing, source_fd):
+            os.close(descriptor)
         subject = task.get("subject", "host")
         say(record_fd, record="forked", stage=task["stage"], subject=subject, pid=os.getpid())
         run(record_fd, plan, [task])

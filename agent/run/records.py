@@ -31,7 +31,8 @@ class Record:
     """One checked record; what a kind does not have is None or empty.
 
     ``name`` is the step; ``why`` (of ``ready``) is why the process cannot fork, None if it can;
-    ``pid`` and ``code`` belong to ``forked`` and ``ended``, ``code`` being negative for a signal.
+    ``pid`` belongs to ``forked`` and ``ended``; ``code`` (negative for a signal) and the tail of
+    ``stderr`` to ``ended``.
     """
 
     kind: str
@@ -45,6 +46,7 @@ class Record:
     pid: int | None = None
     code: int | None = None
     why: str | None = None
+    stderr: str | None = None
 
 
 def parse_record(line: bytes) -> Record:
@@ -104,6 +106,7 @@ def _checked(value: dict[str, Json]) -> Record:
         pid=_number(value, "pid"),
         code=_number(value, "code"),
         why=_text(value, "why"),
+        stderr=_text(value, "stderr"),
     )
 
 

@@ -25,8 +25,8 @@ class Task:
 class Order:
     """What one worker is to do, in which interpreter, under which bounds.
 
-    ``module`` is the module of probes/ whose ``main`` runs the tasks; one other than ``worker``
-    runs all of them in one process. ``deadlines`` replaces those of the ladder, in seconds.
+    ``module`` is the module of probes/ whose ``main`` runs the tasks. With ``one_process`` it runs
+    all of them in a row, without forks. ``deadlines`` replaces those of the ladder, in seconds.
     ``at_once`` bounds parallel device tasks; without it cores and free memory do.
     ``extra`` goes into the plan; ``sources`` replaces probes/, for tests.
     """
@@ -37,7 +37,9 @@ class Order:
     backend: str = "auto"
     depth: str = "quick"
     module: str = "worker"
+    one_process: bool = False
     fork: bool = True
+    hold: bool = False  # stages that touch a device wait for ``Worker.release``
     at_once: int | None = None
     memory_limit_bytes: int | None = None
     grace_seconds: float = 0.5
@@ -91,7 +93,7 @@ def _leading(queue: Sequence[Task], stages: tuple[str, ...]) -> int:
     return len(queue)
 
 
-def expand(task: Task, stages: Iterable[Stage]) -> list[Task]:
+def expand(task: Task, stages: Sequence[Stage]) -> list[Task]:
     """The task for each device that the stage ``device`` listed, or for the host without one.
 
     A device's subject is its UUID, else its PCI address, else torch's index.
@@ -110,7 +112,10 @@ def expand(task: Task, stages: Iterable[Stage]) -> list[Task]:
 
 
 def subject_of(device: Mapping[str, Json], place: int) -> str:
-    """``gpu:`` and what names the device best."""
+    """What the probe calls the device, else ``gpu:`` and what names it best."""
+    said = device.get("id")
+    if isinstance(said, str) and said.startswith("gpu:"):
+        return said
     name = device.get("uuid") or device.get("pci_address")
     return f"gpu:{name if isinstance(name, str) else device.get('index', place)}"
 
@@ -120,14 +125,22 @@ def _for_device(task: Task, device: Mapping[str, Json], place: int) -> dict[str,
     return {**task.options, "index": index if isinstance(index, int) else place}
 
 
-def missing_need(task: Task, stages: Iterable[Stage]) -> str | None:
+def missing_need(task: Task, stages: Sequence[Stage]) -> str | None:
     """The stage that this one needs and that did not pass, or None.
 
-    A needed stage that nobody attempted counts as met: it was left out on purpose.
+    A needed stage that nobody attempted counts as met: it was left out on purpose. One that was
+    attempted for this very subject decides for it alone.
     """
     needs = RUNGS[task.stage].needs if task.stage in RUNGS else ()
-    tried: dict[str, bool] = {}
-    for stage in stages:
-        if stage.name in needs:
-            tried[stage.name] = tried.get(stage.name, False) or stage.status == "passed"
-    return next((name for name in needs if not tried.get(name, True)), None)
+    for name in needs:
+        tried = [stage for stage in stages if stage.name == name]
+        own = [stage for stage in tried if stage.subject == task.subject]
+        if tried and not any(stage.status == "passed" for stage in own or tried):
+            return name
+    return None
+
+
+def needs_torch(stage: str) -> bool:
+    """Whether a stage imports torch when it runs in a process of its own."""
+    needs = RUNGS[stage].needs if stage in RUNGS else ()
+    return "import" in needs or any(needs_torch(name) for name in needs)

@@ -12,7 +12,7 @@ import json
 import os
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from agent.model import ErrorText, Gap, Stage
 from agent.run.attempt import (
@@ -27,9 +27,10 @@ from agent.run.attempt import (
     timeout,
     with_first,
 )
-from agent.run.child import Child, Exit, Running
+from agent.run.child import Child, Exit
 from agent.run.launch import probe_child
 from agent.run.memory import available_bytes
+from agent.run.process import Process, attempt_of, extra_of, key_of
 from agent.run.records import Record
 from agent.run.runner import Runner
 from agent.run.schedule import width
@@ -40,13 +41,13 @@ from agent.run.tasks import (
     deadline_of,
     expand,
     missing_need,
+    needs_torch,
     plan_of,
     take_batch,
     task_json,
 )
 
 LEAVING_SECONDS = 15.0  # for a process that has given its last result, to be gone
-IMPORT_AGAIN_SECONDS = 120.0  # added to a stage's deadline in a process that imports torch first
 TASK_BYTES = 2 << 30  # what a process with torch and a device context takes of the host
 IS_PYTHON = "print('firstlight' + ':python')"
 
@@ -60,20 +61,6 @@ class Event:
     subject: str
     step: str | None = None
     result: Stage | None = None
-
-
-@dataclass(slots=True, eq=False)
-class _Process:
-    """A worker process: the tasks it runs itself, then, as a server, the forks it was asked for."""
-
-    todo: deque[Task]
-    serves: bool
-    attempt: Attempt | None = None
-    first: Stage | None = None
-    running: Running | None = None
-    booted: bool = False
-    ready: bool = False
-    forks: dict[tuple[str, str], Attempt] = field(default_factory=dict)
 
 
 def _ignore_event(event: Event) -> None:
@@ -96,12 +83,18 @@ class Worker:
         self._queue = list(order.tasks)
         self._waiting: deque[tuple[Task, Stage | None]] = deque()
         self._active = 0
-        self._server: _Process | None = None
+        self._server: Process | None = None
         self._fork_sound: bool | None = None if order.fork else False
+        self._held = order.hold
 
     # ------------------------------------------------------------ what comes next
     def begin(self) -> None:
         """Starts the first process; everything else follows from what the loop hears."""
+        self._next()
+
+    def release(self) -> None:
+        """Lets the stages that touch a device begin."""
+        self._held = False
         self._next()
 
     def _next(self) -> None:
@@ -109,7 +102,9 @@ class Worker:
         while not self._active and not self._waiting and not self.finished:
             if self._runner.over:
                 self._leave_out()
-            batch = take_batch(self._queue, self._order.module != "worker")
+            if self._held and self._queue and self._queue[0].stage not in IN_WORKER:
+                return
+            batch = take_batch(self._queue, self._order.one_process)
             if not batch:
                 self._close_server()
                 self.finished = True
@@ -117,7 +112,7 @@ class Worker:
             able = self._able(one for task in batch for one in expand(task, self.stages))
             if not able:
                 continue
-            if batch[0].stage in IN_WORKER or self._order.module != "worker":
+            if batch[0].stage in IN_WORKER or self._order.one_process:
                 self._start(deque(able), serves=self._wants_server())
             else:
                 self._waiting.extend((task, None) for task in able)
@@ -125,7 +120,7 @@ class Worker:
 
     def _wants_server(self) -> bool:
         more = any(task.stage not in IN_WORKER for task in self._queue)
-        return self._fork_sound is not False and more and self._order.module == "worker"
+        return self._fork_sound is not False and more and not self._order.one_process
 
     def _able(self, tasks: Iterable[Task]) -> list[Task]:
         """Those tasks whose needs are met; the others are skipped."""
@@ -180,7 +175,7 @@ class Worker:
 
     # ------------------------------------------------------------ processes
     def _start(self, tasks: deque[Task], *, serves: bool, first: Stage | None = None) -> None:
-        process = _Process(todo=tasks, serves=serves, first=first)
+        process = Process(todo=tasks, serves=serves, names={task.stage for task in tasks})
         self._active += 1
         child = probe_child(
             self._order.python,
@@ -201,7 +196,7 @@ class Worker:
         if process.attempt is not None:
             process.attempt.running = process.running
 
-    def _open(self, process: _Process, attempt: Attempt, step: str | None) -> None:
+    def _open(self, process: Process, attempt: Attempt, step: str | None) -> None:
         """A stage begins: its clock runs, its noise is counted from here."""
         task = attempt.task
         attempt.running = process.running
@@ -216,14 +211,15 @@ class Worker:
             attempt.steps.append((step, attempt.began))
             self._tell(Event(kind="step", stage=task.stage, subject=task.subject, step=step))
         seconds = deadline_of(self._order, task.stage)
-        if not attempt.forked and task.stage not in IN_WORKER and self._order.module == "worker":
+        if not attempt.forked and needs_torch(task.stage):
             seconds += deadline_of(self._order, "import")
         attempt.timer = self._runner.later(seconds, lambda: self._expire(process, attempt))
 
-    def _fork(self, server: _Process, task: Task) -> None:
+    def _fork(self, server: Process, task: Task) -> None:
         if server.running is None:
             raise RuntimeError("a fork was asked of a server that does not run")
         self._active += 1
+        server.names.add(task.stage)
         self._open(server, Attempt(task=task, forked=True), FORKING)
         line = json.dumps(task_json(task)).encode("ascii") + b"\n"
         self._runner.send(server.running, line)
@@ -234,7 +230,7 @@ class Worker:
             self._runner.send(server.running, b"", last=True)
             self._see_off(server)
 
-    def _see_off(self, process: _Process) -> None:
+    def _see_off(self, process: Process) -> None:
         """A process with nothing left to do has a bounded time to be gone."""
 
         def insist() -> None:
@@ -243,7 +239,7 @@ class Worker:
 
         self._runner.later(LEAVING_SECONDS, insist)
 
-    def _expire(self, process: _Process, attempt: Attempt) -> None:
+    def _expire(self, process: Process, attempt: Attempt) -> None:
         """A stage's time is over: its process ends, or only its fork."""
         if attempt.closed or process.running is None:
             return
@@ -255,14 +251,14 @@ class Worker:
         patience = self._order.grace_seconds + self._runner.unkillable_seconds
         self._runner.later(patience, lambda: self._give_up(process, attempt))
 
-    def _give_up(self, process: _Process, attempt: Attempt) -> None:
+    def _give_up(self, process: Process, attempt: Attempt) -> None:
         if not attempt.closed and attempt.pid is not None:
             self._runner.unkillable.append(attempt.pid)
             said = ErrorText(type="unkillable", text="the process does not end on SIGKILL")
             self._close_fork(process, attempt, Death("timed_out", "unkillable", said))
 
     # ------------------------------------------------------------ what processes say
-    def _heard(self, process: _Process, record: Record) -> None:
+    def _heard(self, process: Process, record: Record) -> None:
         if record.kind == "simulated":
             self.simulated = True
         elif record.kind == "booted":
@@ -273,41 +269,36 @@ class Worker:
             self._fork_began(process, record)
         elif record.kind == "ended":
             self._fork_ended(process, record)
-        elif (attempt := self._attempt_of(process, record)) is not None:
+        elif (attempt := attempt_of(process, record)) is not None:
             self._stage_said(process, attempt, record)
+        elif record.kind == "stage" and extra_of(process, record) is not None:
+            stage, subject = key_of(record)
+            self._tell(Event(kind="begin", stage=stage, subject=subject))
 
-    @staticmethod
-    def _attempt_of(process: _Process, record: Record) -> Attempt | None:
-        """The stage under way that a record speaks of; a stray one speaks of none."""
-        if record.stage is None:
-            return None
-        fork = process.forks.get((record.stage, record.subject or "host"))
-        if fork is not None:
-            return fork
-        own = process.attempt
-        if own is None or own.task.stage != record.stage:
-            return None
-        return own if record.subject in (None, own.task.subject) else None
-
-    def _stage_said(self, process: _Process, attempt: Attempt, record: Record) -> None:
+    def _stage_said(self, process: Process, attempt: Attempt, record: Record) -> None:
         attempt.hear(record)
         task = attempt.task
         if record.kind == "step":
             self._tell(Event(kind="step", stage=task.stage, subject=task.subject, step=record.name))
-        elif record.kind == "result" and not attempt.forked and not attempt.closed:
+        elif record.kind != "result" or attempt.forked or attempt.closed:
+            return
+        elif attempt is not process.attempt:
+            process.extras.pop((task.stage, task.subject))
+            self._close(attempt, None)
+        else:
             self._close(attempt, None)
             process.attempt = None
             process.todo.popleft()
             self._go_on(process)
 
-    def _go_on(self, process: _Process) -> None:
+    def _go_on(self, process: Process) -> None:
         """The process has given a result: its next task begins, or it is done."""
         if process.todo:
             self._open(process, Attempt(task=process.todo[0], forked=False), None)
         else:
             self._see_off_unless_server(process)
 
-    def _see_off_unless_server(self, process: _Process) -> None:
+    def _see_off_unless_server(self, process: Process) -> None:
         if not process.serves:
             self._see_off(process)
             return
@@ -318,7 +309,7 @@ class Worker:
 
         self._runner.later(LEAVING_SECONDS, insist)
 
-    def _server_ready(self, process: _Process, record: Record) -> None:
+    def _server_ready(self, process: Process, record: Record) -> None:
         if process.ready or not process.serves or process.todo:
             return
         process.ready = True
@@ -326,23 +317,25 @@ class Worker:
             self._server = process
         else:
             self._fork_sound = False
-            self._gap("fork", f"device stages ran in processes of their own: {record.why}")
+            if any(stage.name == "import" and stage.status == "passed" for stage in self.stages):
+                self._gap("fork", f"device stages ran in processes of their own: {record.why}")
         self._one_less()
 
-    def _fork_began(self, process: _Process, record: Record) -> None:
-        attempt = process.forks.get((record.stage or "", record.subject or "host"))
+    def _fork_began(self, process: Process, record: Record) -> None:
+        attempt = process.forks.get(key_of(record))
         if attempt is None or attempt.pid is not None or record.pid is None:
             return
         if process.running is not None and self._runner.adopt_group(process.running, record.pid):
             attempt.pid = record.pid
 
-    def _fork_ended(self, process: _Process, record: Record) -> None:
-        attempt = process.forks.get((record.stage or "", record.subject or "host"))
+    def _fork_ended(self, process: Process, record: Record) -> None:
+        attempt = process.forks.get(key_of(record))
         if attempt is None or record.code is None:
             return
+        attempt.stderr = record.stderr
         self._close_fork(process, attempt, self._death_of_fork(process, attempt, record.code))
 
-    def _death_of_fork(self, process: _Process, attempt: Attempt, code: int) -> Death:
+    def _death_of_fork(self, process: Process, attempt: Attempt, code: int) -> Death:
         if self._runner.interrupted is not None:
             return death_by_exit(attempt, Exit(ended_by="interrupted"))
         if attempt.expired or self._runner.over:
@@ -355,7 +348,7 @@ class Worker:
         return death_by_code(attempt, code)
 
     # ------------------------------------------------------------ how things end
-    def _close_fork(self, process: _Process, attempt: Attempt, death: Death) -> None:
+    def _close_fork(self, process: Process, attempt: Attempt, death: Death) -> None:
         process.forks.pop((attempt.task.stage, attempt.task.subject), None)
         if process.running is not None and attempt.pid is not None:
             self._runner.drop_group(process.running, attempt.pid)
@@ -384,12 +377,14 @@ class Worker:
             self._fork_sound = True
         return with_first(stage, first)
 
-    def _process_ended(self, process: _Process, ended: Exit) -> None:
+    def _process_ended(self, process: Process, ended: Exit) -> None:
         self._note(ended)
         if self._server is process:
             self._server = None
         for attempt in list(process.forks.values()):
             self._orphaned(process, attempt, ended)
+        for attempt in process.extras.values():
+            self._close(attempt, death_by_exit(attempt, ended))
         own = process.attempt
         if own is None:
             if not (process.serves and process.ready):
@@ -400,7 +395,7 @@ class Worker:
             self._process_died(process, own, death_by_exit(own, ended))
         process.running = None
 
-    def _orphaned(self, process: _Process, attempt: Attempt, ended: Exit) -> None:
+    def _orphaned(self, process: Process, attempt: Attempt, ended: Exit) -> None:
         """A server is gone with its forks: they are tried again, unless the run ends."""
         if attempt.result is not None or ended.ended_by != "itself" or self._runner.over:
             self._close_fork(process, attempt, death_by_exit(attempt, ended))
@@ -413,7 +408,7 @@ class Worker:
         self._waiting.append((attempt.task, None))
         self._one_less()
 
-    def _process_died(self, process: _Process, attempt: Attempt, death: Death) -> None:
+    def _process_died(self, process: Process, attempt: Attempt, death: Death) -> None:
         """The stage it was in is lost; a fresh process takes the rest."""
         self._close(attempt, death)
         process.attempt = None
@@ -425,7 +420,7 @@ class Worker:
             self._queue[:0] = rest
         self._one_less()
 
-    def _ask_whether_python(self, process: _Process, attempt: Attempt, ended: Exit) -> None:
+    def _ask_whether_python(self, process: Process, attempt: Attempt, ended: Exit) -> None:
         """It ended before our first line ran: is it no Python, or does its start-up code end it?"""
         death = death_by_exit(attempt, ended)
 
