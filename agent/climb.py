@@ -30,6 +30,7 @@ from agent.run.worker import Event, Worker
 
 IN_TARGET = ("interpreter", "import", "device", "matmul", "extensions", "memory")
 DRIVER_SECONDS = 60.0
+TICK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,7 @@ class Listeners:
     event: Callable[[Event], None] = lambda event: None
     facts: Callable[[Facts], None] = lambda facts: None
     quick: Callable[[Observations], None] = lambda seen: None
+    tick: Callable[[], None] = lambda: None  # several times a second while children run
 
 
 @dataclass(slots=True)
@@ -84,6 +86,7 @@ def climb(
             if folder is not None:
                 tell(runner.guard, f"d{folder}")
             with interruptions(runner.interrupt):
+                _keep_ticking(runner, listeners.tick)
                 facts = _climb(state, runner, children, workdir)
             interrupted, unkillable = runner.interrupted, tuple(runner.unkillable)
     finally:
@@ -96,6 +99,16 @@ def climb(
         overrides=tuple(f"{name}={value}" for name, value in set_for_children.items()),
         unkillable=unkillable,
     )
+
+
+def _keep_ticking(runner: Runner, tick: Callable[[], None]) -> None:
+    """Have the loop call ``tick`` again and again."""
+
+    def again() -> None:
+        tick()
+        runner.later(TICK_SECONDS, again)
+
+    again()
 
 
 def _climb(state: _Climb, runner: Runner, children: Mapping[str, str], workdir: Path) -> Facts:

@@ -7,11 +7,11 @@ import os
 import pwd
 import secrets
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agent import __version__
 from agent.bundle import (
@@ -28,18 +28,19 @@ from agent.climb import Climbed, Listeners, climb
 from agent.codec import from_json, to_json
 from agent.errors import UsageError
 from agent.jsonio import strict_loads
-from agent.judge import judge
+from agent.judge import Judgement, judge
+from agent.ladder import RUNGS
 from agent.model import Bundle, Facts, Gap, Host, Json, Observations, OrderItem, Run, Stage
 from agent.options import RunOptions
 from agent.redact import Redactor, names_of
+from agent.report.screen import Screen
+from agent.report.shown import Shown
+from agent.report.text import screen_rows, verdict_rows
 from agent.run import partial as notes
 from agent.run.partial import Partial
 from agent.run.worker import Event
 from agent.signature import Signer, key_id, one_time_signer, signer_from_file
 from agent.verdict import decide
-
-if TYPE_CHECKING:
-    from agent.report.screen import Screen
 
 EXIT_OF_SIGNAL = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 
@@ -71,15 +72,14 @@ class Sealed:
     data: bytes
     written: Written
     fingerprint: str
+    judged: Judgement
 
 
 # ---------------------------------------------------------------- the commands
 def run_ladder(options: RunOptions) -> int:
     """``agent run``: climb, judge, write and report; returns the exit code."""
-    from agent.report.screen import open_screen
-
-    screen = open_screen(quiet=options.quiet)
-    screen.begin()
+    screen = Screen(quiet=options.quiet)
+    screen.started(options.depth, __version__)
     start = begin(options)
     items = ordered_items(options)
     if options.replay:
@@ -87,8 +87,8 @@ def run_ladder(options: RunOptions) -> int:
         sealed = conclude(start, climbed, items, parent=parent)
         return report(sealed, start, screen)
     partial = open_partial(start)
-    climbed = climb(options, start.environ, start.workdir, listeners(screen, partial))
-    screen.end()
+    climbed = climb(options, start.environ, start.workdir, listeners(screen, partial, start))
+    screen.close()
     command_code = None
     if options.command and climbed.interrupted is None:
         climbed, command_code = with_command(climbed, options, partial)
@@ -100,21 +100,18 @@ def run_ladder(options: RunOptions) -> int:
 
 def run_measure(options: RunOptions) -> int:
     """``agent measure``: the user's command alone; returns the command's own exit code."""
-    from agent.report.screen import open_screen
-
     start = begin(options)
     partial = open_partial(start)
     climbed, code = with_command(Climbed(observations=Observations()), options, partial)
     sealed = conclude(start, climbed, ())
     notes.close_partial(partial, remove=sealed.written.path is not None)
-    report(sealed, start, open_screen(quiet=options.quiet), measured=True)
+    report(sealed, start, Screen(quiet=options.quiet), measured=True)
     return code
 
 
 def run_recover(partial: str, *, output: str | None, sign_with: str | None) -> int:
     """``agent recover``: a signed bundle of what a killed run had noted."""
     from agent.recover import recover
-    from agent.report.screen import open_screen
 
     found = recover(Path(partial))
     options = RunOptions(output=output, sign_with=sign_with)
@@ -132,7 +129,7 @@ def run_recover(partial: str, *, output: str | None, sign_with: str | None) -> i
     )
     climbed = Climbed(observations=observations, simulated=run.simulated, interrupted="SIGKILL")
     sealed = conclude(replace(start, run=run), climbed, ())
-    return report(sealed, start, open_screen(quiet=False))
+    return report(sealed, start, Screen())
 
 
 # ---------------------------------------------------------------- before
@@ -233,24 +230,48 @@ def own_names() -> Facts:
     return Facts(host=Host(user_name=user, host_name=os.uname().nodename))
 
 
-def listeners(screen: Screen, partial: Partial) -> Listeners:
+def listeners(screen: Screen, partial: Partial, start: Start) -> Listeners:
     """Those who hear of the climb: the screen and the notes."""
 
+    under_way: dict[tuple[str, str], tuple[float, str]] = {}
+
     def heard(event: Event) -> None:
-        screen.event(event)
+        place = (event.stage, event.subject)
         if event.kind == "begin":
+            under_way[place] = (time.monotonic(), "")
             notes.note_begin(partial, event.stage, event.subject)
         elif event.kind == "step" and event.step is not None:
+            began, _ = under_way.get(place, (time.monotonic(), ""))
+            under_way[place] = (began, event.step)
             notes.note_step(partial, event.stage, event.subject, event.step)
         elif event.result is not None:
+            under_way.pop(place, None)
+            screen.finished(event.result)
             notes.note_stage(partial, event.result)
 
+    def tick() -> None:
+        for (stage, subject), (began, step) in list(under_way.items())[-1:]:
+            limit = RUNGS[stage].deadline_seconds
+            screen.waiting(stage, subject, step, time.monotonic() - began, limit)
+
     def quick(seen: Observations) -> None:
-        judged = judge(with_lines(seen))
-        screen.quick(decide(seen, judged.findings), judged.findings)
+        seen = with_lines(seen)
+        judged = judge(seen)
+        bundle = assemble(
+            run=start.run,
+            verdict=decide(seen, judged.findings),
+            findings=judged.findings,
+            observations=seen,
+            redactions=(),
+        )
+        screen.rows(verdict_rows(_shown(bundle, judged)), sys.stderr)
+        screen.say("Going on with the deeper stages.")
 
     return Listeners(
-        event=heard, facts=lambda facts: notes.note_facts(partial, to_json(facts)), quick=quick
+        event=heard,
+        facts=lambda facts: notes.note_facts(partial, to_json(facts)),
+        quick=quick,
+        tick=tick,
     )
 
 
@@ -311,6 +332,7 @@ def conclude(
         data=data,
         written=written,
         fingerprint=key_id(start.signer.public_key),
+        judged=judged,
     )
 
 
@@ -341,10 +363,23 @@ def report(sealed: Sealed, start: Start, screen: Screen, *, measured: bool = Fal
         sys.stdout.buffer.write(sealed.data)
         sys.stdout.flush()
     if not options.quiet:
-        place = str(sealed.written.path) if sealed.written.path else None
-        to_stderr = printed or measured
-        screen.verdict(sealed.bundle, sealed.fingerprint, place, to_stderr=to_stderr)
+        shown = replace(
+            _shown(sealed.bundle, sealed.judged),
+            key_id=sealed.fingerprint,
+            place=str(sealed.written.path) if sealed.written.path else None,
+        )
+        screen.rows(screen_rows(shown), sys.stderr if printed or measured else sys.stdout)
     return exit_code(sealed.bundle, strict=options.strict)
+
+
+def _shown(bundle: Bundle, judged: Judgement) -> Shown:
+    """Our own bundle: it was judged a moment ago, so that need not be done again."""
+    return Shown(
+        bundle=bundle,
+        verdict=bundle.verdict,
+        findings=judged.findings,
+        look_at=judged.look_at,
+    )
 
 
 def exit_code(bundle: Bundle, *, strict: bool) -> int:
