@@ -6,13 +6,15 @@ from . import report as reports
 
 # Which module answers a stage; each has ``run(report, options, state)``.
 STAGES = {
+    "interpreter": "interpreter",
     "driver": "driver",
     "import": "import_torch",
     "device": "open_device",
     "matmul": "matmul",
+    "memory": "memory",
 }
-NEEDS = {"device": "import", "matmul": "device"}
-PER_DEVICE = ("matmul",)
+NEEDS = {"device": "import", "matmul": "device", "memory": "device"}
+PER_DEVICE = ("matmul", "memory")
 
 
 def main(record_fd, plan):

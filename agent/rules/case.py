@@ -104,6 +104,8 @@ class Case:
         """Whether torch can use a GPU here, by its stages or as the text states; None unknown."""
         if matmul := [stage for _, stage in self.stages("matmul") if stage.subject != "host"]:
             return all(stage.status == "passed" for stage in matmul)
+        if self.observations.backend_asked == "cpu":
+            return None  # nobody asked for a GPU, so none was tried
         if (device := self.stage("device")) and device.status in ("passed", "failed", "crashed"):
             return device.status == "passed" and self.observations.backend != "cpu"
         available = self.data("import").get("is_available")
