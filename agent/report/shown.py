@@ -40,7 +40,8 @@ class Shown:
 
     ``verdict`` and ``findings`` are ours; ``differences`` says where the file's own differ.
     ``banner`` is the sentence to put above everything when the file cannot be trusted.
-    ``key_id`` is the fingerprint of an intact signature. ``place`` is where the file lies.
+    ``key_id`` is the fingerprint of an intact signature. ``place`` is where a run has just put the
+    file, None when it is somebody's file.
     """
 
     bundle: Bundle
@@ -58,7 +59,6 @@ def shown_of(
     *,
     banner: str | None = None,
     key_id: str | None = None,
-    place: str | None = None,
     judge: Judge = our_judge,
 ) -> Shown:
     """The bundle judged anew by this version's rules (or by ``judge``)."""
@@ -73,7 +73,6 @@ def shown_of(
         differences=tuple(_differences(bundle, verdict, judgement.findings)),
         banner=banner,
         key_id=key_id,
-        place=place,
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from agent.model import Finding, Stage
 from agent.report import layout
@@ -217,26 +219,49 @@ def _rest(shown: Shown) -> Iterator[Row]:
 
 
 def _file(shown: Shown) -> Iterator[Row]:
-    run = shown.bundle.run
-    if shown.place is not None:
-        yield from _wrapped(terminal(shown.place), "Bundle: ", tone="strong")
+    place = shown.place
+    here, remote = names_of_file(Path(place)) if place is not None else ("", "")
+    if place is not None:
+        yield from _wrapped(here, "Bundle: ", tone="strong")
     if shown.key_id is not None:
         yield Row(text=f"Key:    {shown.key_id}")
-        if shown.place is not None and run.key_source == "one-time":
+        if place is not None and shown.bundle.run.key_source == "one-time":
             yield from _wrapped(
                 "a one-time key: note the fingerprint; it shows later that the file is this one",
                 "        ",
                 tone="faint",
             )
-    if shown.place is not None:
-        yield from fetch_rows(shown.place)
+    if place is not None:
+        yield from fetch_rows(here, remote)
 
 
-def fetch_rows(place: str) -> Iterator[Row]:
+def names_of_file(
+    path: Path, environ: Mapping[str, str] = os.environ, workdir: Path | None = None
+) -> tuple[str, str]:
+    """The file's name here, and the one that scp takes; neither says whose home it lies in."""
+    workdir = _workdir() if workdir is None else workdir
+    home = environ.get("HOME", "")
+    whole = path if path.is_absolute() else workdir / path
+    in_home = len(Path(home).parts) > 1 and whole.is_relative_to(home)
+    remote = str(whole.relative_to(home)) if in_home else str(whole)
+    if whole.parent == workdir:
+        return whole.name, remote
+    return (f"~/{remote}" if in_home else str(whole)), remote
+
+
+def _workdir() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path("/")
+
+
+def fetch_rows(here: str, remote: str) -> Iterator[Row]:
     """How to get the file off the machine."""
-    quoted = shlex.quote(terminal(place).removeprefix("./"))
-    yield Row(text=f"Fetch:  scp -P PORT USER@HOST:{quoted} .", tone="faint")
-    yield Row(text=f"        or print it here and copy:  cat {quoted}", tone="faint")
+    quoted = shlex.quote(terminal(here)).replace("'~/", "~/'")  # a quoted tilde is no home
+    yield Row(text=f"Fetch:  scp -P PORT USER@HOST:{shlex.quote(terminal(remote))} .", tone="faint")
+    yield Row(text="        or print it here, to be copied:", tone="faint")
+    yield Row(text=f"        cat {quoted}", tone="faint")
 
 
 def redaction_rows(shown: Shown) -> list[Row]:
