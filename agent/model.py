@@ -234,6 +234,7 @@ class Library:
     package: str | None = None  # such as nvidia-cublas-cu12 12.8.4.1
     seen_by: str = "loader"  # loader, mapped, disk, text
     on_loader_path: bool | None = None
+    defect: str | None = None  # why the loader refuses this file, "file too short"; None if sound
 
 
 # ---------------------------------------------------------------- facts: devices and drivers

@@ -44,18 +44,19 @@ def _nones(pointer: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 def _answers(name: str, owner: Any) -> bool:
     """Whether None is itself the answer here: there is none, and that was looked at."""
-    kind = type(owner).__name__
-    return {
-        "DeviceNode": lambda: not owner.present or name == "error",
-        "KernelModule": lambda: not owner.loaded,
-        "KernelEvent": lambda: name in ("code", "pci_address"),
-        "Library": lambda: name == "package",  # only mapped ones are asked for theirs
-        "Container": lambda: name in UNSET_VARIABLES or (name == "image" and owner.kind == "none"),
-        "Toolkits": lambda: name in TORCH_WOULD_FIND_NONE,
-        "Drivers": lambda: True,  # a vendor without a trace
-        "NvidiaDriver": lambda: name not in CHILD_FILLS,
-        "AmdDriver": lambda: name not in CHILD_FILLS,
-    }.get(kind, lambda: False)()
+    answers: dict[str, bool] = {
+        "DeviceNode": name == "error" or not getattr(owner, "present", True),
+        "KernelModule": not getattr(owner, "loaded", True),
+        "KernelEvent": name in ("code", "pci_address"),
+        "Library": name in ("package", "defect"),  # only mapped ones are asked for their package
+        "Container": name in UNSET_VARIABLES
+        or (name == "image" and getattr(owner, "kind", None) == "none"),
+        "Toolkits": name in TORCH_WOULD_FIND_NONE,
+        "Drivers": True,  # a vendor without a trace
+        "NvidiaDriver": name not in CHILD_FILLS,
+        "AmdDriver": name not in CHILD_FILLS,
+    }
+    return answers.get(type(owner).__name__, False)
 
 
 def _covers(gap: Gap, pointer: str) -> bool:

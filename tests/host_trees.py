@@ -13,6 +13,8 @@ from typing import Any
 
 Files = dict[str, str | bytes]
 GIB = 1 << 30
+# The header of a 64-bit library for x86, as long as the loader wants it.
+ELF_64 = b"\x7fELF\x02\x01\x01" + bytes(11) + b"\x3e" + bytes(45)
 NO_LIMIT_V1 = "9223372036854771712\n"  # what version 1 writes for "none" with pages of 4 KiB
 
 STATUS = """Name:\tpython3
@@ -36,6 +38,7 @@ Max address space         unlimited            unlimited            bytes
 ALL_CAPABILITIES = "000001ffffffffff"
 DOCKER_CAPABILITIES = "00000000a80425fb"
 DMI = "/sys/class/dmi/id"
+MOUNTS = "/proc/self/mountinfo"
 GPU = "/sys/bus/pci/devices"
 
 
@@ -149,6 +152,11 @@ def bare() -> Files:
         ),
         "/dev/kmsg": "6,1,100,-;Linux version 6.8.0-90-generic\n",
     }
+
+
+def more_mounts(files: Files, lines: str) -> None:
+    """Add lines to a machine's mountinfo."""
+    files[MOUNTS] = f"{files[MOUNTS]!s}{lines}"
 
 
 BARE_STATED: dict[str, Any] = {
@@ -311,9 +319,9 @@ def wsl() -> tuple[Files, dict[str, Any]]:
             "61 60 0:20 / /usr/lib/wsl/drivers ro - 9p none ro\n"
             "62 60 0:40 / /mnt/c rw,noatime - 9p C:\\134 rw\n"
         ),
-        "/usr/lib/wsl/lib/libcuda.so.1": b"\x7fELF",
-        "/usr/lib/wsl/lib/libcuda.so": b"\x7fELF",
-        "/usr/lib/wsl/lib/libcuda.so.1.1": b"\x7fELF",
+        "/usr/lib/wsl/lib/libcuda.so.1": ELF_64,
+        "/usr/lib/wsl/lib/libcuda.so": ELF_64,
+        "/usr/lib/wsl/lib/libcuda.so.1.1": ELF_64,
         "/sys/module/ext4/version": "1\n",
     }
     return files, {**BARE_STATED, "nodes": {"/dev/dxg": _node(10, 63)}}
@@ -348,7 +356,7 @@ def amd() -> tuple[Files, dict[str, Any]]:
     files["/opt/rocm-6.4.1/.info/version"] = "6.4.1-83\n"
     files["/opt/rocm-6.4.1/bin/hipcc"] = "#!/bin/sh\n"
     files["/opt/rocm-6.4.1/lib/libamdhip64.so.6"] = "-> libamdhip64.so.6.4.60401"
-    files["/opt/rocm-6.4.1/lib/libamdhip64.so.6.4.60401"] = b"\x7fELF"
+    files["/opt/rocm-6.4.1/lib/libamdhip64.so.6.4.60401"] = ELF_64
     files["/usr/share/misc/pci.ids"] = (
         "#\n10de  NVIDIA Corporation\n\t74a1  not AMD's\n"
         "1002  Advanced Micro Devices, Inc. [AMD/ATI]\n\t74a1  Aqua Vanjaram [Instinct MI300X]\n"

@@ -118,10 +118,11 @@ _TROUBLE = re.compile(
 _NVIDIA = re.compile(r"NVRM: |nvidia-(?:peermem|modeset|nvlink|nvswitch)|nvidia [0-9a-f]{4}:", re.I)
 # What the drivers say on a healthy machine, and the tables and serials inside their reports.
 _NVIDIA_QUIET = re.compile(
-    r"NVRM: (?:loading|Module unloaded|\s|GPU at PCI|GPU Board Serial|GPU\d+ RPC (?:event )?history"
-    r"|GPU\d+ GSP RPC buffer|nvidia_init_module)"
-    r"|SXid \(|open \(major=|egistered Nvlink Core|Loading|Unloading|Core is being|enabling device|vgaarb|runtime power"
-    r"|module license|module verification|taint|Using \w+ \d-bit DMA",
+    r"NVRM: (?:loading|Module unloaded|\s|GPU at PCI|GPU Board Serial|nvidia_init_module"
+    r"|GPU\d+ RPC (?:event )?history|GPU\d+ GSP RPC buffer)"
+    r"|SXid \(|open \(major=|egistered Nvlink Core|Loading|Unloading|Core is being"
+    r"|enabling device|vgaarb|runtime power|module license|module verification|taint"
+    r"|Using \w+ \d-bit DMA",
 )
 _OOM = re.compile(r"Out of memory|out of memory: Kill|oom-kill:|invoked oom-killer", re.I)
 _AER = re.compile(
@@ -175,7 +176,7 @@ _ESCAPE = re.compile(r"\\x([0-9a-f]{2})")
 _PREFIXES = re.compile(
     r"^(?:<\d+>)?"
     r"(?:kern  ?:\w+ *: ?)?"
-    r"(?:\d{4}-\d\d-\d\dT[\d:.,+Z-]+ )?"
+    r"(?:\d{4}-\d\d-\d\dT[\d:.,+Z-]+ (?:\S+ (?=kernel: ))?)?"
     r"(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ )?"
     r"(?:kernel: )?"
     r"(?:\[ *(?P<seconds>\d+\.\d+)\] ?)?"

@@ -43,6 +43,7 @@ SYSTEM_FOLDERS = {
 DEFAULT_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
 MOST_COPIES = 40
 MACHINES = {"x86_64": 62, "aarch64": 183, "ppc64le": 21, "riscv64": 243}  # e_machine in ELF
+HEADER_BYTES = 64  # of a 64-bit ELF file
 _VERSION = re.compile(r"\.so\.(\d+(?:\.\d+)+)")
 
 
@@ -59,7 +60,8 @@ def read_libraries(
     gaps: list[Gap] = []
     found: dict[str, str] = {}
     for name, path in _in_search_order(tree, environ, workdir, architecture, gaps):
-        if name not in found and _fits(tree, path, architecture):
+        head = None if name in found else _head(tree, path)
+        if head is not None and _fits(head, architecture):
             found[name] = path
     libraries = [_library(tree, name, path, "loader") for name, path in sorted(found.items())]
     taken = {_real(tree, path) for path in found.values()}
@@ -160,17 +162,32 @@ def _wanted(name: str) -> bool:
     return bool(known and ASKED_FOR.fullmatch(name))
 
 
-def _fits(tree: Tree, path: str, architecture: str | None) -> bool:
-    """Whether the loader would map this file: it passes over another architecture's in silence."""
-    try:
-        head = tree.read(path, 20)
-    except OSError:
-        return False
+def _fits(head: bytes, architecture: str | None) -> bool:
+    """Whether the loader stays with a file that begins so.
+
+    It passes over another architecture's library in silence, but stops at a damaged one.
+    """
     machine = MACHINES.get(architecture or "")
-    if head[:4] != b"\x7fELF" or machine is None:
-        # A linker script or a placeholder of a recorded tree; the loader refuses the former.
-        return not tree.live or machine is None
+    if defect_of(head) is not None or machine is None:
+        return True
     return head[4] == 2 and int.from_bytes(head[18:20], "little") == machine
+
+
+def defect_of(head: bytes) -> str | None:
+    """Why the loader will refuse a file that begins so, in its own words; None if it will not.
+
+    Images that were saved from a running container hold the driver's libraries as empty files.
+    """
+    if len(head) < HEADER_BYTES:
+        return "file too short"
+    return None if head.startswith(b"\x7fELF") else "invalid ELF header"
+
+
+def _head(tree: Tree, path: str) -> bytes | None:
+    try:
+        return tree.read(path, HEADER_BYTES)
+    except OSError:
+        return None
 
 
 def _on_disk(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -207,6 +224,7 @@ def _library(tree: Tree, name: str, path: str, seen_by: str) -> Library:
         origin=origin_of(path, real),
         seen_by=seen_by,
         on_loader_path=seen_by == "loader",
+        defect=None if (head := _head(tree, path)) is None else defect_of(head),
     )
 
 

@@ -137,5 +137,9 @@ def _module(tree: Tree, name: str, loaded: bool, listed: set[str]) -> KernelModu
         version = attempt([], POINTER, path, lambda: tree.text(path, 256).strip())
     if name in listed:
         return KernelModule(name=name, loaded=True, version=version, source="/proc/modules")
-    where = f"/sys/module/{name}" if tree.exists(f"/sys/module/{name}") else "its files in /proc"
+    where = (
+        f"/sys/module/{name}"
+        if tree.exists(f"/sys/module/{name}")
+        else "its files in /proc or /sys"
+    )
     return KernelModule(name=name, loaded=True, version=version, source=where)

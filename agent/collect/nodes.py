@@ -11,6 +11,7 @@ import select
 import signal
 import stat as modes
 import time
+from collections.abc import Callable
 
 from ..model import DeviceNode, Gap, Json
 from .tree import Tree, of_items, reason
@@ -59,7 +60,22 @@ def read_nodes(tree: Tree) -> tuple[tuple[DeviceNode, ...], tuple[Gap, ...]]:
     return tuple(nodes), tuple(gaps)
 
 
-def try_to_open(paths: list[str], seconds: float = OPEN_SECONDS) -> dict[str, str]:
+def open_and_close(path: str) -> str:
+    """ "ok", or the name of the errno with which the kernel refuses to open a node."""
+    # Capability nodes are made for reading only (mode 0400).
+    access = os.O_RDONLY if "/nvidia-caps/" in path else os.O_RDWR
+    try:
+        os.close(os.open(path, access | os.O_NONBLOCK | os.O_CLOEXEC))
+    except OSError as error:
+        return errno.errorcode.get(error.errno or 0, "EIO")
+    return "ok"
+
+
+def try_to_open(
+    paths: list[str],
+    seconds: float = OPEN_SECONDS,
+    opening: Callable[[str], str] = open_and_close,
+) -> dict[str, str]:
     """What opening each node gives: "ok" or the name of the errno; missing if not answered.
 
     Nodes are opened with O_NONBLOCK, upon which NVIDIA's driver since 525 leaves waking the
@@ -78,7 +94,7 @@ def try_to_open(paths: list[str], seconds: float = OPEN_SECONDS) -> dict[str, st
             os.dup2(writer, 3)
             os.closerange(4, 1 << 16)
             for path in paths:
-                os.write(3, json.dumps([path, _opened(path)]).encode() + b"\n")
+                os.write(3, json.dumps([path, opening(path)]).encode() + b"\n")
         finally:
             os._exit(0)
     os.close(writer)
@@ -107,16 +123,6 @@ def _reap(child: int, seconds: float = 0.1) -> None:
     until = time.monotonic() + seconds
     while os.waitpid(child, os.WNOHANG) == (0, 0) and time.monotonic() < until:
         time.sleep(0.001)
-
-
-def _opened(path: str) -> str:
-    # Capability nodes are made for reading only (mode 0400).
-    access = os.O_RDONLY if "/nvidia-caps/" in path else os.O_RDWR
-    try:
-        os.close(os.open(path, access | os.O_NONBLOCK | os.O_CLOEXEC))
-    except OSError as error:
-        return errno.errorcode.get(error.errno or 0, "EIO")
-    return "ok"
 
 
 def _stated(tree: Tree) -> dict[str, Json]:
