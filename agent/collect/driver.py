@@ -22,7 +22,7 @@ from .driver_answers import (
     on_pci,
     why_not,
 )
-from .driver_merge import api_devices, merge_api, name_the_lost
+from .driver_merge import api_devices, left_over, merge_api, name_the_lost
 from .driver_versions import read_drivers
 
 QUESTIONS = ("nvml", "cuda", "amd_smi", "hip")
@@ -102,8 +102,9 @@ def _devices(
         said = data_of(answers, manager)
         listed = reported_devices(said, vendor, keep_serials=keep_serials)
         calls = api_devices(data_of(answers, api))
-        listed = merge_api(listed, calls, vendor) if listed else calls_only(calls, vendor)
-        found += listed
+        found += merge_api(listed, calls, vendor)
+        if not listed or (manager in answers and answers[manager].status in DEAD):
+            found += calls_only(left_over(listed, calls, vendor), vendor)
         if isinstance(said.get("peers_left_out"), str):
             why = f"peers: {said['peers_left_out']}"
             gaps.append(Gap(pointer="/facts/devices", why=why, said_by=manager))

@@ -47,6 +47,16 @@ def merge_api(
     return done
 
 
+def left_over(
+    listed: Sequence[Reported], calls: Sequence[Mapping[str, Json]], vendor: Vendor
+) -> list[Mapping[str, Json]]:
+    """The API's devices that the management library did not come to list before it died."""
+    left = list(calls)
+    for entry in listed:
+        _take(left, entry.device, vendor)
+    return left
+
+
 def _take(
     left: list[Mapping[str, Json]], device: Device, vendor: Vendor
 ) -> Mapping[str, Json] | None:
