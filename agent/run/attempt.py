@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from agent.model import ErrorText, Json, Stage, Status, Step
-from agent.run.channel import text_since
+from agent.run.channel import text_between
 from agent.run.child import Exit, Running, Timer, signal_name
 from agent.run.records import Record
 from agent.run.tasks import Task
@@ -42,6 +42,7 @@ class Attempt:
     result_at: float | None = None
     running: Running | None = None
     err_mark: int = 0
+    err_end: int | None = None  # where another stage's noise may begin; None: all is this one's
     pid: int | None = None
     stderr: str | None = None  # of a forked process, as its server kept it
     timer: Timer | None = None
@@ -100,7 +101,7 @@ def stage_of(attempt: Attempt, death: Death | None) -> Stage:
     if attempt.forked:
         stage = replace(stage, stderr_tail=(attempt.stderr or "")[-limit:] or None)
     elif attempt.running is not None:
-        tail = text_since(attempt.running.err, attempt.err_mark, limit)
+        tail = text_between(attempt.running.err, attempt.err_mark, attempt.err_end, limit)
         stage = replace(stage, stderr_tail=tail or None)
     return stage
 

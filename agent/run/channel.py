@@ -113,12 +113,17 @@ def drain(tail: Tail) -> None:
             del tail.kept[: -tail.keep]
 
 
-def text_since(tail: Tail, mark: int, limit: int) -> str:
-    """At most the last ``limit`` bytes that came after the stream's ``mark``-th byte, as text."""
-    length = min(tail.total - mark, limit, len(tail.kept))
-    if length <= 0:
+def text_between(tail: Tail, start: int, end: int | None, limit: int) -> str:
+    """What came after the stream's ``start``-th byte and up to the ``end``-th (None: the last).
+
+    Of that the last ``limit`` bytes, as far as they are kept.
+    """
+    last = tail.total if end is None else end
+    gone = tail.total - len(tail.kept)  # the number of the first byte that is kept
+    first = max(start, last - limit, gone)
+    if first >= last:
         return ""
-    return bytes(tail.kept[-length:]).decode("utf-8", "backslashreplace")
+    return bytes(tail.kept[first - gone : last - gone]).decode("utf-8", "backslashreplace")
 
 
 def dropped_bytes(tail: Tail) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from agent.model import ErrorText
-from agent.run.channel import Channel, Tail, dropped_bytes, text_since
+from agent.run.channel import Channel, Tail, dropped_bytes, text_between
 from agent.run.records import Record
 
 TAIL_BYTES = 16 * 1024  # of each stream, in the report of an exit
@@ -89,6 +89,7 @@ class Running:
     kill_at: float | None = None
     give_up_at: float | None = None
     exited: bool = False
+    err_before: int = 0  # of ``err``: its length when the records now acted on had been read
     records: int = 0
     bad: int = 0
     first_bad: str | None = None
@@ -116,8 +117,8 @@ def exit_of(running: Running, status: int | None, left_behind: int) -> Exit:
         code=code if code is not None and code >= 0 else None,
         signal=signal_name(-code) if code is not None and code < 0 else None,
         seconds=time.monotonic() - running.started,
-        stdout_tail=text_since(running.out, 0, TAIL_BYTES),
-        stderr_tail=text_since(running.err, 0, TAIL_BYTES),
+        stdout_tail=text_between(running.out, 0, None, TAIL_BYTES),
+        stderr_tail=text_between(running.err, 0, None, TAIL_BYTES),
         dropped_bytes=dropped_bytes(running.out) + dropped_bytes(running.err),
         records=running.records,
         bad_records=running.bad,

@@ -177,9 +177,6 @@ class Runner:
         """Runs the loop until no child is left, or until ``until`` says so."""
         while self.running and not (until is not None and until()):
             self._turn()
-        if until is not None:
-            while not self.running and self._timers and not until():
-                self._turn()
 
     def close(self) -> None:
         """Ends what still runs, looks once more for processes left over, dismisses the guard."""
@@ -279,6 +276,7 @@ class Runner:
     def _hear(self, running: Running) -> None:
         """Reads records, then noise, then acts on the records: noise precedes its stage's end."""
         lines = read_lines(running.channel) if running.channel is not None else []
+        running.err_before = running.err.total
         drain(running.out)
         drain(running.err)
         for tail in (running.out, running.err):

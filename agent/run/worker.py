@@ -201,7 +201,8 @@ class Worker:
         task = attempt.task
         attempt.running = process.running
         if process.running is not None:
-            attempt.err_mark = process.running.err.total
+            # What came together with the end of the stage before may belong to this one.
+            attempt.err_mark = process.running.err_before
         if attempt.forked:
             process.forks[task.stage, task.subject] = attempt
         else:
@@ -286,6 +287,8 @@ class Worker:
             process.extras.pop((task.stage, task.subject))
             self._close(attempt, None)
         else:
+            if record.status == "passed" and len(process.todo) > 1 and process.running is not None:
+                attempt.err_end = process.running.err_before
             self._close(attempt, None)
             process.attempt = None
             process.todo.popleft()
