@@ -30,6 +30,7 @@ from agent.run.worker import Event, Worker
 
 IN_TARGET = ("interpreter", "import", "device", "matmul", "extensions", "memory")
 DRIVER_SECONDS = 60.0
+STARTED_BY = "FIRSTLIGHT_STARTED_BY"  # set by the single file when it looks for a newer Python
 TICK_SECONDS = 0.2
 
 
@@ -62,6 +63,7 @@ class _Climb:
     wanted: tuple[str, ...]
     environ: Mapping[str, str]
     listeners: Listeners
+    started_by: str | None = None  # the too old interpreter that handed over to ours
     stages: list[Stage] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     begun: set[str] = field(default_factory=set)
@@ -76,7 +78,15 @@ def climb(
     Whatever the children do, this returns; a signal ends them and is noted as ``interrupted``.
     """
     wanted = wanted_stages(options)
-    state = _Climb(options=options, wanted=wanted, environ=environ, listeners=listeners)
+    environ = dict(environ)
+    started_by = environ.pop(STARTED_BY, None)
+    state = _Climb(
+        options=options,
+        wanted=wanted,
+        environ=environ,
+        listeners=listeners,
+        started_by=started_by,
+    )
     folder = _cache_folder()
     set_for_children = overrides(folder)
     children = {**environ, **set_for_children}
@@ -114,7 +124,10 @@ def _keep_ticking(runner: Runner, tick: Callable[[], None]) -> None:
 def _climb(state: _Climb, runner: Runner, children: Mapping[str, str], workdir: Path) -> Facts:
     """Run everything; returns the facts with devices and interpreters."""
     interpreters, gaps = find_interpreters(
-        state.options.pythons, environ=state.environ, workdir=workdir
+        state.options.pythons,
+        environ=state.environ,
+        workdir=workdir,
+        own_executable=state.started_by,
     )
     state.gaps += gaps
     target = next((one for one in interpreters if one.chosen), None)
