@@ -131,6 +131,18 @@ class PciDevice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KernelGpu:
+    """A GPU as the loaded kernel driver lists it; in a container only those it was given."""
+
+    vendor: Vendor
+    address: str  # dddd:bb:dd.f, lower case
+    minor: int | None = None  # of /dev/nvidia<minor> or /dev/dri/renderD<minor>
+    uuid: str | None = None  # NVIDIA only
+    architecture: str | None = None  # AMD only, such as gfx942
+    excluded: bool | None = None  # NVIDIA: the driver was told to leave it alone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
     """The machine below the GPU software."""
 
@@ -161,6 +173,7 @@ class Host:
     nodes: tuple[DeviceNode, ...] = ()
     modules: tuple[KernelModule, ...] = ()
     pci: tuple[PciDevice, ...] = ()
+    kernel_gpus: tuple[KernelGpu, ...] = ()
     boot_parameters: tuple[str, ...] = ()  # GPU and IOMMU related words of /proc/cmdline
 
 

@@ -15,6 +15,7 @@ OTHERS = ("/facts/devices", "/facts/interpreters", "/facts/packages")
 _FIELDS = re.compile(r"^([a-z_]+(?:(?:, | and )[a-z_]+)*): ")
 UNSET_VARIABLES = ("nvidia_visible_devices", "nvidia_driver_capabilities", "nvidia_require_cuda")
 TORCH_WOULD_FIND_NONE = ("cuda_home", "cuda_home_source", "cuda_home_complete", "rocm_home")
+ONE_VENDOR_ONLY = {"nvidia": ("architecture",), "amd": ("uuid", "excluded")}
 CHILD_FILLS = ("kernel_version", "kernel_open", "rocm_version")
 
 
@@ -47,6 +48,7 @@ def _answers(name: str, owner: Any) -> bool:
     answers: dict[str, bool] = {
         "DeviceNode": name == "error" or not getattr(owner, "present", True),
         "KernelModule": not getattr(owner, "loaded", True),
+        "KernelGpu": name in ONE_VENDOR_ONLY[getattr(owner, "vendor", "nvidia")],
         "KernelEvent": name in ("code", "pci_address"),
         "Library": name in ("package", "defect"),  # only mapped ones are asked for their package
         "Container": name in UNSET_VARIABLES

@@ -189,7 +189,9 @@ def eight_gpus() -> tuple[Files, dict[str, Any]]:
         address = f"0000:{0x19 + 0x10 * number:02x}:00.0"
         files |= gpu(address, numa=str(number // 4))
         files[f"/proc/driver/nvidia/gpus/{address}/information"] = (
-            f"Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t {number}\nDevice Minor: \t {number}\n"
+            f"Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t {number}\n"
+            f"GPU UUID: \t GPU-00000000-0000-4000-8000-00000000000{number}\n"
+            f"Device Minor: \t {number}\nGPU Excluded:\t No\n"
         )
         nodes[f"/dev/nvidia{number}"] = _node(195, number)
     return files, {**BARE_STATED, "nodes": nodes}
@@ -210,7 +212,9 @@ def _node(major: int, minor: int, result: str = "ok", **other: str) -> dict[str,
 def docker() -> tuple[Files, dict[str, Any]]:
     """A rented container on that server: cgroup v2 in a namespace, 96 GiB, 48 cores, no log."""
     files, stated = eight_gpus()
-    for path in [path for path in files if path.startswith(("/sys/fs/cgroup", "/dev/kmsg"))]:
+    others = [f"/proc/driver/nvidia/gpus/0000:{0x19 + 0x10 * n:02x}" for n in range(1, 8)]
+    hidden = ("/sys/fs/cgroup", "/dev/kmsg", *others)
+    for path in [path for path in files if path.startswith(hidden)]:
         del files[path]
     files |= {
         "/.dockerenv": "",

@@ -73,7 +73,6 @@ def test_opening_is_really_tried(tmp_path: Path) -> None:
 def test_a_driver_that_hangs_costs_the_time_limit_and_no_more() -> None:
     def opening(path: str) -> str:
         if path == "/dev/nvidia0":
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
             time.sleep(60)
         return "ok"
 
@@ -88,12 +87,28 @@ def test_a_driver_that_hangs_costs_the_time_limit_and_no_more() -> None:
 def test_a_child_that_dies_in_the_driver_leaves_the_rest_unknown() -> None:
     def opening(path: str) -> str:
         if path == "/dev/nvidia0":
-            os.kill(os.getpid(), signal.SIGSEGV)
+            os.kill(os.getpid(), signal.SIGKILL)
         return "EACCES"
 
     assert try_to_open(["/dev/nvidiactl", "/dev/nvidia0"], 5, opening) == {
         "/dev/nvidiactl": "EACCES"
     }
+
+
+def test_a_signal_to_the_group_does_not_run_the_agents_handler_in_the_child() -> None:
+    ran: list[int] = []
+    before = signal.signal(signal.SIGUSR1, lambda *_: ran.append(os.getpid()))
+
+    def opening(path: str) -> str:
+        os.kill(os.getpid(), signal.SIGUSR1)
+        return "ok" if ran == [] else "EIO"
+
+    try:
+        assert try_to_open(["/dev/null"], 5, opening) == {"/dev/null": "ok"}
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert ran == [os.getpid()]  # and the agent itself is as reachable as before
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 def test_no_child_is_left_behind() -> None:

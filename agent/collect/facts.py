@@ -12,6 +12,7 @@ from .container import read_container, read_first_environment
 from .disks import read_disks
 from .environment import read_environment
 from .host import architecture, read_host
+from .kernel_gpus import read_kernel_gpus
 from .kernel_log import read_kernel_log
 from .libraries import read_libraries
 from .limits import read_limits
@@ -68,6 +69,7 @@ def collect_host_facts(
         nodes=part("/facts/host/nodes", (), lambda: read_nodes(tree)),
         modules=part("/facts/host/modules", (), lambda: read_modules(tree)),
         pci=part("/facts/host/pci", (), lambda: read_pci(tree)),
+        kernel_gpus=part("/facts/host/kernel_gpus", (), lambda: read_kernel_gpus(tree)),
     )
     if container.kind == "none":
         first = None  # the first process of a bare machine is the system's, not the user's box

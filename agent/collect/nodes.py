@@ -11,6 +11,7 @@ import select
 import signal
 import stat as modes
 import time
+import warnings
 from collections.abc import Callable
 
 from ..model import DeviceNode, Gap, Json
@@ -87,7 +88,7 @@ def try_to_open(
     if not paths:
         return {}
     reader, writer = os.pipe2(os.O_CLOEXEC)
-    child = os.fork()
+    child = _fork()
     if child == 0:
         # Nothing here may run the parent's code: no exception, no exit handler, no descriptor.
         try:
@@ -105,6 +106,21 @@ def try_to_open(
         with contextlib.suppress(OSError):  # already gone and reaped
             os.kill(child, signal.SIGKILL)
             _reap(child)
+
+
+def _fork() -> int:
+    """fork(), with all signals kept from the child, whose handlers are the parent's."""
+    kept = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    child = -1
+    try:
+        with warnings.catch_warnings():
+            # Python warns of threads that may hold a lock; the child takes none.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+    finally:
+        if child != 0:
+            signal.pthread_sigmask(signal.SIG_SETMASK, kept)
+    return child
 
 
 def _answers(reader: int, deadline: float) -> dict[str, str]:
