@@ -32,8 +32,8 @@ def license_lines() -> list[str]:
 
 
 def _license(found: metadata.PackageMetadata) -> str:
-    named = found.get("License-Expression") or found.get("License")
-    if named and len(named) < 80:
-        return str(named)
+    for key in ("License-Expression", "License"):
+        if key in found and len(found[key]) < 80:
+            return str(found[key])
     classes = [c for c in found.get_all("Classifier") or [] if c.startswith("License ::")]
     return classes[0].rpartition(" :: ")[2] if classes else "see its metadata"

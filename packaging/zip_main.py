@@ -47,7 +47,7 @@ def trusted(path):
     path = os.path.realpath(path)
     while True:
         found = os.stat(path)
-        if found.st_uid != 0 or found.st_mode & 0o002 and not found.st_mode & 0o1000:
+        if found.st_uid != 0 or (found.st_mode & 0o002 and not found.st_mode & 0o1000):
             return False
         if path == "/":
             return True
@@ -78,8 +78,8 @@ def hand_over(own):
     path = newer()
     if path is None:
         sys.stderr.write(
-            "agent: needs Python 3.10 or newer to run, this is %s, and none was found on PATH or in "
-            "a known place; name one: /path/to/python3 %s\n" % (sys.version.split()[0], own)
+            "agent: needs Python 3.10 or newer to run, this is %s, and none was found on PATH or "
+            "in a known place; name one: /path/to/python3 %s\n" % (sys.version.split()[0], own)
         )
         sys.exit(2)
     os.environ["FIRSTLIGHT_STARTED_BY"] = sys.executable or ""
@@ -108,7 +108,7 @@ if sys.version_info < OLDEST:
 sys.dont_write_bytecode = True
 only_ours_and_the_standard_library(OWN)
 
-from agent.__main__ import main  # noqa: E402
+from agent.__main__ import main
 
 if __name__ == "__main__":
     main()
