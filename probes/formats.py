@@ -10,25 +10,27 @@ of 1 (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3
 leaves room for truncating adders and for the reference's own rounding in float64.
 """
 
-from collections import namedtuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 SLACK = 4.0
 
-Format = namedtuple(
-    "Format",
-    [
-        "name",
-        "dtype",  # the name of the torch.dtype of the operands
-        "whole",  # integers up to this are exact as operands
-        "exact",  # sums up to this are exact in every place where a sum may be kept
-        "u_out",
-        "u_acc",
-        # If not None, partial sums may honestly be kept in the format itself (an fp16 adder,
-        # a split sum). Its error grows like the root of K with all but certainty (Higham and
-        # Mary 2019), which is what is allowed then, with a note.
-        "u_narrow",
-    ],
-)
+
+class Format(NamedTuple):
+    """A number format, and what may be asked of sums kept in it."""
+
+    name: str
+    dtype: str  # the name of the torch.dtype of the operands
+    whole: int  # integers up to this are exact as operands
+    exact: int  # sums up to this are exact in every place where a sum may be kept
+    u_out: float
+    u_acc: float
+    # If not None, partial sums may honestly be kept in the format itself (an fp16 adder, a split
+    # sum). The error grows like the root of K with all but certainty (Higham and Mary 2019),
+    # which is what is allowed then, with a note.
+    u_narrow: float | None
+
 
 FLOAT64 = Format("float64", "float64", 2**26, 2**53, 2.0**-53, 2.0**-53, None)
 FLOAT32 = Format("float32", "float32", 2**20, 2**24, 2.0**-24, 2.0**-24, None)
@@ -44,7 +46,7 @@ INT8 = Format("int8", "int8", 127, 2**31 - 1, 0.0, 0.0, None)
 FORMATS = (FLOAT64, FLOAT32, TF32, FLOAT16, BFLOAT16, FLOAT8, INT8)
 
 
-def dtype_of(torch, form, hip_architecture=None):
+def dtype_of(torch: Any, form: Format, hip_architecture: str | None = None) -> Any:
     """The torch.dtype of a format's operands, or None if this torch does not have it.
 
     gfx94x computes in its own e4m3 without infinities and negative zero ("fnuz"), gfx95x and

@@ -1,12 +1,15 @@
 """Opening GPUs and naming them. Only a machine with a GPU can run what is in this file."""
 
+from __future__ import annotations
+
 import ctypes
+from typing import Any
 
 from . import gpu_load, libraries
-from . import report as reports
+from .report import Report, describe
 
 
-def open_all(report, torch, backend, state):
+def open_all(report: Report, torch: Any, backend: str, state: dict[str, Any]) -> None:
     """Lists and opens every device; the stage passes if one of them answers.
 
     Each device that does not gets a failed stage of its own, subject ``gpu:...``.
@@ -29,7 +32,7 @@ def open_all(report, torch, backend, state):
         try:
             open_one(torch, device)
         except BaseException as error:
-            device["error"] = reports.describe(error)
+            device["error"] = describe(error)
             failures.append(device)
         report.data(devices=devices)
     state["devices"] = [device for device in devices if "error" not in device]
@@ -43,7 +46,7 @@ def open_all(report, torch, backend, state):
     report.here, report.last = host, "passed"
 
 
-def list_devices(report, torch, backend):
+def list_devices(report: Report, torch: Any, backend: str) -> list[dict[str, Any]]:
     """What torch says of each device, in torch's order; reading it creates no context."""
     devices = []
     for index in range(torch.cuda.device_count()):
@@ -68,7 +71,7 @@ def list_devices(report, torch, backend):
     return devices
 
 
-def open_one(torch, device):
+def open_one(torch: Any, device: dict[str, Any]) -> None:
     """A context and a small allocation; no kernel of torch's runs yet."""
     index = device["index"]
     torch.cuda.set_device(index)
@@ -78,7 +81,7 @@ def open_one(torch, device):
     device["free_bytes"], device["total_bytes"] = int(free), int(total)
 
 
-def subject_of(device):
+def subject_of(device: dict[str, Any]) -> str:
     """The subject of the device's stages: by UUID, else PCI address, else torch's index.
 
     HIP's UUID is none that AMD's tools print, so AMD devices go by their address.
@@ -88,12 +91,12 @@ def subject_of(device):
     )
 
 
-def _flag(properties, name):
+def _flag(properties: Any, name: str) -> bool | None:
     value = getattr(properties, name, None)
     return None if value is None else bool(value)
 
 
-def _names(backend, index, properties):
+def _names(backend: str, index: int, properties: Any) -> tuple[str | None, str | None]:
     """PCI address and UUID: from the driver API, which every torch has mapped; else torch's."""
     if backend == "rocm":
         return _ask_hip(index) or _torch_address(properties), None
@@ -103,7 +106,7 @@ def _names(backend, index, properties):
     return address or _torch_address(properties), uuid
 
 
-def _torch_address(properties):
+def _torch_address(properties: Any) -> str | None:
     bus = getattr(properties, "pci_bus_id", None)
     if bus is None:
         return None
@@ -111,7 +114,7 @@ def _torch_address(properties):
     return "%04x:%02x:%02x.0" % (domain, bus, getattr(properties, "pci_device_id", 0))
 
 
-def _ask_cuda(index):
+def _ask_cuda(index: int) -> tuple[str | None, str | None]:
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
         device = ctypes.c_int()
@@ -129,7 +132,7 @@ def _ask_cuda(index):
     return address, uuid
 
 
-def _uuid(raw):
+def _uuid(raw: bytes) -> str | None:
     digits = raw.hex()
     if not digits.strip("0"):
         return None
@@ -138,7 +141,7 @@ def _uuid(raw):
     return ("MIG-" if gpu_load.is_instance("MIG-" + text) else "GPU-") + text
 
 
-def _ask_hip(index):
+def _ask_hip(index: int) -> str | None:
     for path in libraries.mapped_paths():
         if "libamdhip64.so" in path:
             try:

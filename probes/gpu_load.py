@@ -5,9 +5,12 @@ test may lack pynvml), AMD through sysfs: both are a few calls that need no thre
 made by the process that has just queued the work and waits for it. What is not known is left out.
 """
 
+from __future__ import annotations
+
 import ctypes
 import glob
 import os
+from typing import Any, List
 
 from . import nvml_fields
 
@@ -15,16 +18,16 @@ BUSY_PERCENT = 5
 FOREIGN_BYTES = 1 << 30  # idle contexts and a desktop stay below this
 FOREIGN_SHARE = 0.03
 
-_NVML = []  # the loaded library, or None after a failure
+_NVML: List[Any] = []  # the loaded library, or None after a failure
 
 
-def address(text):
+def address(text: str) -> str:
     """A PCI address as sysfs writes it: four-digit domain, lower case, with the function."""
     domain, bus, rest = text.strip().lower().rsplit(":", 2)
     return "%04x:%s:%s" % (int(domain, 16), bus, rest if "." in rest else rest + ".0")
 
 
-def read(backend, pci_address):
+def read(backend: str, pci_address: str | None) -> dict[str, Any]:
     """Utilisation, memory, clocks, power and event reasons, as far as the driver tells them."""
     try:
         if pci_address is None:
@@ -34,7 +37,7 @@ def read(backend, pci_address):
         return {"unknown": "%s: %s" % (type(error).__name__, str(error)[:200])}
 
 
-def busy(load, total_bytes):
+def busy(load: dict[str, Any], total_bytes: int) -> str | None:
     """Why a device is not to be timed because somebody else uses it, or None."""
     percent, used = load.get("utilization_percent"), load.get("used_bytes")
     if percent is not None and percent > BUSY_PERCENT:
@@ -44,7 +47,7 @@ def busy(load, total_bytes):
     return None
 
 
-def is_instance(uuid):
+def is_instance(uuid: str) -> bool:
     """True if NVML knows this UUID, as it does of MIG instances."""
     nvml = _nvml()
     handle = ctypes.c_void_p()
@@ -55,7 +58,7 @@ def is_instance(uuid):
     return nvml is not None and found == 0
 
 
-def _nvml():
+def _nvml() -> Any:
     if not _NVML:
         try:
             library = ctypes.CDLL("libnvidia-ml.so.1")
@@ -77,14 +80,14 @@ class _Memory(ctypes.Structure):
     ]
 
 
-def _read_nvidia(pci_address):
+def _read_nvidia(pci_address: str) -> dict[str, Any]:
     nvml = _nvml()
     if nvml is None:
         return {"unknown": "NVML does not answer"}
     handle = ctypes.c_void_p()
     if nvml.nvmlDeviceGetHandleByPciBusId_v2(pci_address.encode(), ctypes.byref(handle)) != 0:
         return {"unknown": "NVML does not know the device"}
-    found = {}
+    found: dict[str, Any] = {}
     use = _Utilization()
     if _answers(nvml, "nvmlDeviceGetUtilizationRates", handle, ctypes.byref(use)):
         found["utilization_percent"] = use.gpu
@@ -108,16 +111,16 @@ def _read_nvidia(pci_address):
     return found
 
 
-def _answers(library, name, *arguments):
+def _answers(library: Any, name: str, *arguments: Any) -> bool:
     function = getattr(library, name, None)
     return function is not None and function(*arguments) == 0
 
 
-def _read_amd(pci_address):
+def _read_amd(pci_address: str) -> dict[str, Any]:
     folder = "/sys/bus/pci/devices/" + pci_address
     if not os.path.isdir(folder):
         return {"unknown": folder + " is not shown here"}
-    found = {"event_reasons": []}
+    found: dict[str, Any] = {"event_reasons": []}
     sensors = (glob.glob(folder + "/hwmon/hwmon*") or [folder])[0]
     for name, path, unit in (
         ("utilization_percent", folder + "/gpu_busy_percent", 1),

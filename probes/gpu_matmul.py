@@ -1,9 +1,16 @@
 """Products on a GPU: right, and how fast. Only a machine with a GPU can run what is here."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from . import gpu_device, gpu_load, gpu_timing, matmul
+from .report import Report
 
 
-def run(report, torch, backend, options, state):
+def run(
+    report: Report, torch: Any, backend: str, options: dict[str, Any], state: dict[str, Any]
+) -> None:
     """Stage ``matmul`` of the device that the task's ``index`` or its subject names."""
     device = chosen(report, torch, backend, options, state)
     index = device["index"]
@@ -14,7 +21,7 @@ def run(report, torch, backend, options, state):
         torch,
         "cuda:%d" % index,
         backend,
-        tuple(int(part) for part in device["capability"].split(".")) if backend == "cuda" else None,
+        capability(device),
         (device.get("gfx") or "").split(":")[0] or None,
     )
     report.data(index=index, pci_address=device["pci_address"])
@@ -27,7 +34,15 @@ def run(report, torch, backend, options, state):
     matmul.finish(report, faults)
 
 
-def chosen(report, torch, backend, options, state):
+def capability(device: dict[str, Any]) -> tuple[int, int]:
+    """The compute capability as two numbers; (0, 0) for AMD, which has none."""
+    major, minor = device.get("capability", "0.0").split(".")
+    return int(major), int(minor)
+
+
+def chosen(
+    report: Report, torch: Any, backend: str, options: dict[str, Any], state: dict[str, Any]
+) -> dict[str, Any]:
     """The device of the task, listed anew if the stage ``device`` ran in another process."""
     devices = state.get("devices")
     if devices is None:

@@ -5,9 +5,17 @@ clocks take some tenths of a second to rise. While the timed products run, this 
 nothing to do but wait, reads clock, power and event reasons.
 """
 
+from __future__ import annotations
+
 import time
+from collections.abc import Callable
+from typing import Any
 
 from . import formats, gpu_load, matmul, precision, products
+from .formats import Format
+from .matmul import Bench
+from .products import Multiply
+from .report import Report
 
 RAMP_SECONDS = 0.5  # the first format; the later ones find the clocks up
 LATER_RAMP_SECONDS = 0.2
@@ -19,7 +27,7 @@ MEMORY_SHARE = 0.25  # of what is free, for operands and result
 DURING_OF = ("bfloat16", "float16", "tf32", "float32")  # whose load stands for the device
 
 
-def time_formats(report, bench, pci_address):
+def time_formats(report: Report, bench: Bench, pci_address: str) -> list[str]:
     """Times every format that passed, and checks each result; returns what was wrong."""
     faults = []
     entries = [dict(entry) for entry in report.gathered["dtypes"]]
@@ -45,7 +53,9 @@ def time_formats(report, bench, pci_address):
     return faults
 
 
-def time_format(bench, form, entry, ramp, pci_address):
+def time_format(
+    bench: Bench, form: Format, entry: dict[str, Any], ramp: float, pci_address: str
+) -> list[str]:
     """Times one format and checks the product by Freivalds' method, filled into ``entry``."""
     multiply = matmul.multiplier(bench.torch, form)
     n, a, b = large_operands(bench, form, multiply)
@@ -61,16 +71,16 @@ def time_format(bench, form, entry, ramp, pci_address):
     return [text % (form.name, n, ratio)]
 
 
-def as_judged(form, entry):
+def as_judged(form: Format, entry: dict[str, Any]) -> Format:
     """The format whose honest noise a result of this format may have on this machine."""
     if form is formats.INT8:
         return formats.FLOAT64  # whole numbers far below 2**53
     if form is formats.FLOAT32 and precision.forced_tf32():
         return formats.TF32
-    return form._replace(u_acc=form.u_narrow) if "sums_kept_in" in entry else form
+    return form._replace(u_acc=form.u_narrow or form.u_acc) if "sums_kept_in" in entry else form
 
 
-def large_operands(bench, form, multiply):
+def large_operands(bench: Bench, form: Format, multiply: Multiply) -> tuple[int, Any, Any]:
     """The side of the timed product, and its operands on the device.
 
     As large as memory allows and as a product lasts ``LONGEST_SECONDS``, by a trial at 2048.
@@ -91,7 +101,7 @@ def large_operands(bench, form, multiply):
     return n, a, b
 
 
-def operands(bench, form, n):
+def operands(bench: Bench, form: Format, n: int) -> list[Any]:
     """Two square matrices of the format, made on the device."""
     torch = bench.torch
     dtype = formats.dtype_of(torch, form, bench.gfx)
@@ -107,7 +117,7 @@ def operands(bench, form, n):
     return made
 
 
-def keep_at_work(bench, multiply, a, b, seconds):
+def keep_at_work(bench: Bench, multiply: Multiply, a: Any, b: Any, seconds: float) -> None:
     """Multiplies for the given time, never more than a few products ahead of the device."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -116,7 +126,9 @@ def keep_at_work(bench, multiply, a, b, seconds):
         bench.torch.cuda.synchronize(bench.device)
 
 
-def timed(bench, multiply, a, b, pci_address):
+def timed(
+    bench: Bench, multiply: Multiply, a: Any, b: Any, pci_address: str
+) -> tuple[float, Any, list[dict[str, Any]]]:
     """Seconds for one product, the last result, and what the driver said during the work."""
     torch = bench.torch
     once = event_seconds(torch, bench.device, lambda: multiply(a, b))
@@ -128,14 +140,14 @@ def timed(bench, multiply, a, b, pci_address):
     for _ in range(count):
         c = multiply(a, b)
     end.record(torch.cuda.current_stream(bench.device))
-    samples = []
+    samples: list[dict[str, Any]] = []
     while len(samples) < SAMPLES and not end.query():
         samples.append(gpu_load.read(bench.backend, pci_address))
     end.synchronize()
     return start.elapsed_time(end) / 1000.0 / count, c, samples
 
 
-def event_seconds(torch, device, act):
+def event_seconds(torch: Any, device: str, act: Callable[[], Any]) -> float:
     """How long an act takes on the device, by its events, in seconds."""
     start = torch.cuda.Event(enable_timing=True)
     end = torch.cuda.Event(enable_timing=True)
@@ -144,12 +156,12 @@ def event_seconds(torch, device, act):
     act()
     end.record(stream)
     end.synchronize()
-    return start.elapsed_time(end) / 1000.0
+    return float(start.elapsed_time(end)) / 1000.0
 
 
-def summary(samples):
+def summary(samples: list[dict[str, Any]]) -> dict[str, Any]:
     """The lowest clock, the highest power and temperature, and all event reasons seen."""
-    found = {"samples": len(samples)}
+    found: dict[str, Any] = {"samples": len(samples)}
     for name, choose in (
         ("sm_mhz", min),
         ("power_watts", max),

@@ -1,12 +1,18 @@
 """Does torch load, how was it built, and which libraries did it map?"""
 
+from __future__ import annotations
+
 import sys
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 from . import libraries
+from .libraries import Library
+from .report import Report
 
 
-def run(report, options, state):
+def run(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
     """Stage ``import``: imports torch and describes the build without touching a device."""
     report.step("import torch")
     with warnings.catch_warnings(record=True) as warned:
@@ -29,7 +35,7 @@ def run(report, options, state):
     report.result("passed")
 
 
-def again(report, state):
+def again(report: Report, state: dict[str, Any]) -> Any:
     """The torch of this process; imported now if an earlier process did the stage ``import``."""
     if "torch" not in sys.modules:
         report.step("import torch (again)")
@@ -39,7 +45,7 @@ def again(report, state):
     return torch
 
 
-def why_not(error):
+def why_not(error: BaseException) -> str:
     """The reason for a failed import: torch is absent, does not load, or raised of itself."""
     if isinstance(error, ModuleNotFoundError) and error.name == "torch":
         return "not-installed"
@@ -48,14 +54,19 @@ def why_not(error):
     return "raised"
 
 
-def built_for(torch):
+def built_for(torch: Any) -> str:
     """The back end that this torch was built for: cuda, rocm or cpu."""
     if getattr(torch.version, "hip", None):
         return "rocm"
     return "cuda" if getattr(torch.version, "cuda", None) else "cpu"
 
 
-def describe_build(torch):
+def backend_of(torch: Any, asked: str) -> str:
+    """The back end to climb: the one asked for, else the one that torch was built for."""
+    return built_for(torch) if asked == "auto" else asked
+
+
+def describe_build(torch: Any) -> dict[str, Any]:
     """What torch says about its build; nothing here needs a driver or starts one."""
     version = torch.version
     return {
@@ -74,20 +85,20 @@ def describe_build(torch):
     }
 
 
-def texts(warned):
+def texts(warned: Any) -> list[str]:
     """The texts of caught warnings, ten at most."""
     return ["%s: %s" % (w.category.__name__, str(w.message)[:1000]) for w in warned[:10]]
 
 
-def blas_of_the_host(torch):
+def blas_of_the_host(torch: Any) -> str | None:
     """The library that multiplies matrices on the CPU, as torch was built: mkl, open, ..."""
-    shown = torch.__config__.show()
+    shown: str = torch.__config__.show()
     if "BLAS_INFO=" in shown:
         return shown.split("BLAS_INFO=", 1)[1].split(",", 1)[0].strip().lower()
     return None
 
 
-def _ask(question):
+def _ask(question: Callable[[], Any]) -> Any:
     """The answer, or None where this torch has no such name or the build lacks the part."""
     try:
         return question()
@@ -95,13 +106,13 @@ def _ask(question):
         return None
 
 
-def _architectures(torch):
+def _architectures(torch: Any) -> list[str]:
     # torch.cuda.get_arch_list() answers [] until a driver is there; the flags are in the binary.
     flags = getattr(torch._C, "_cuda_getArchFlags", None)
     return (flags() or "").split() if flags else []
 
 
-def _cudnn(torch):
+def _cudnn(torch: Any) -> str | None:
     number = torch.backends.cudnn.version()
     if number is None:
         return None
@@ -112,14 +123,14 @@ def _cudnn(torch):
     return "%d.%d.%d" % (number // unit, number % unit // 100, number % 100)
 
 
-def _nccl(torch):
+def _nccl(torch: Any) -> str:
     version = torch.cuda.nccl.version()
     if isinstance(version, tuple):
         return ".".join(str(part) for part in version)
     return str(version)
 
 
-def _torch_libraries():
+def _torch_libraries() -> list[Library]:
     return [
         library
         for library in libraries.mapped_libraries()

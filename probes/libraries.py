@@ -1,7 +1,13 @@
 """Which shared libraries are mapped into this process, and which package owns each?"""
 
+from __future__ import annotations
+
 import os
 import re
+from typing import Any, Dict, Tuple
+
+Library = Dict[str, Any]
+Distributions = Dict[str, Tuple[str, str]]
 
 SITE = re.compile(r"^(.*?/(?:site|dist)-packages)/(.+)$")
 SHARED = re.compile(r"^(lib.+?\.so(?:\.\d+)?)(?:\.[\d.]+)?$")
@@ -9,9 +15,9 @@ RECORD_LIMIT_BYTES = 1 << 20
 SHARED_FOLDERS = ("nvidia", "cuda")  # several distributions write below these
 
 
-def mapped_libraries(maps="/proc/self/maps"):
+def mapped_libraries(maps: str = "/proc/self/maps") -> list[Library]:
     """The libraries of a maps file: soname as the file names it, path, owning package or None."""
-    owners = {}
+    owners: dict[str, Distributions] = {}
     found = []
     for path in mapped_paths(maps):
         match = SHARED.match(os.path.basename(path))
@@ -21,7 +27,7 @@ def mapped_libraries(maps="/proc/self/maps"):
     return found
 
 
-def mapped_paths(maps="/proc/self/maps"):
+def mapped_paths(maps: str = "/proc/self/maps") -> list[str]:
     """Paths of the files mapped into this process, each once; empty where they are not shown."""
     paths = set()
     try:
@@ -35,9 +41,9 @@ def mapped_paths(maps="/proc/self/maps"):
     return sorted(paths)
 
 
-def duplicates(libraries):
+def duplicates(libraries: list[Library]) -> list[dict[str, Any]]:
     """Sonames that are mapped from more than one file, with the files."""
-    paths = {}
+    paths: dict[str, list[str]] = {}
     for library in libraries:
         paths.setdefault(library["soname"], []).append(library["path"])
     return [
@@ -45,7 +51,7 @@ def duplicates(libraries):
     ]
 
 
-def owner(path, known):
+def owner(path: str, known: dict[str, Distributions]) -> str | None:
     """``name version`` of the distribution that installed a file, from its folder; else None.
 
     ``known`` keeps the answers per folder of packages between calls.
@@ -65,9 +71,9 @@ def owner(path, known):
     return found and found[0]
 
 
-def _distributions(root):
+def _distributions(root: str) -> Distributions:
     """Normalised name -> ("name version", folder of its metadata)."""
-    found = {}
+    found: Distributions = {}
     try:
         entries = os.listdir(root)
     except OSError:
@@ -80,11 +86,11 @@ def _distributions(root):
     return found
 
 
-def _normal(name):
+def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _owner_by_record(root, inside, top, distributions):
+def _owner_by_record(root: str, inside: str, top: str, distributions: Distributions) -> str | None:
     prefix = "rocm" if top.startswith("_rocm") else top
     for name, (shown, folder) in distributions.items():
         if not name.startswith(prefix):
@@ -98,7 +104,7 @@ def _owner_by_record(root, inside, top, distributions):
     return None
 
 
-def is_stand_in(paths):
+def is_stand_in(paths: list[str]) -> bool:
     """True if one of the mapped vendor libraries says that it only plays a driver's part.
 
     A stand-in exports the symbol ``firstlight_stand_in``; the run is then marked as simulated.

@@ -3,34 +3,63 @@
 What differs between the CPU and a GPU is in ``Bench``; timing is in ``gpu_timing``.
 """
 
-from collections import namedtuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 from . import formats, import_torch, precision, products
+from .formats import Format
+from .products import Multiply, Shape
+from .report import Report
 
 # Rows, inner dimension, columns: odd and even, up to 1024. On a CPU few and thin ones, because
 # there only the result is judged and the whole stage is to cost a fraction of importing torch.
-GPU_EXACT = ((1, 1, 1), (2, 2, 2), (3, 5, 7), (16, 16, 16), (33, 65, 17), (64, 64, 64))
+GPU_EXACT: tuple[Shape, ...] = (
+    (1, 1, 1),
+    (2, 2, 2),
+    (3, 5, 7),
+    (16, 16, 16),
+    (33, 65, 17),
+    (64, 64, 64),
+)
 GPU_EXACT += ((127, 129, 131), (256, 256, 256), (511, 513, 255), (1023, 1023, 1023))
 GPU_EXACT += ((1024, 1024, 1024),)
-GPU_RANDOM = ((1, 2, 1), (17, 17, 17), (64, 64, 64), (127, 255, 129), (512, 512, 512))
+GPU_RANDOM: tuple[Shape, ...] = (
+    (1, 2, 1),
+    (17, 17, 17),
+    (64, 64, 64),
+    (127, 255, 129),
+    (512, 512, 512),
+)
 GPU_RANDOM += ((1023, 1023, 257), (1024, 1024, 256))
-CPU_EXACT = ((33, 65, 17), (1, 1, 1), (64, 64, 64), (15, 1023, 17), (16, 1024, 16))
-CPU_RANDOM = ((5, 2, 3), (17, 17, 17), (32, 64, 32), (15, 1023, 17))
+CPU_EXACT: tuple[Shape, ...] = (
+    (33, 65, 17),
+    (1, 1, 1),
+    (64, 64, 64),
+    (15, 1023, 17),
+    (16, 1024, 16),
+)
+CPU_RANDOM: tuple[Shape, ...] = ((5, 2, 3), (17, 17, 17), (32, 64, 32), (15, 1023, 17))
 CPU_LARGE = 256
 
-Bench = namedtuple("Bench", ["torch", "device", "backend", "capability", "gfx"])
-Bench.__doc__ = "A device to be examined; ``capability`` is a pair of numbers, ``gfx`` a name."
+
+class Bench(NamedTuple):
+    """A device to be examined."""
+
+    torch: Any
+    device: str
+    backend: str
+    capability: tuple[int, int]  # of NVIDIA; (0, 0) elsewhere
+    gfx: str | None  # of AMD
 
 
-def run(report, options, state):
+def run(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
     """Stage ``matmul`` for one device: the task's ``index``, or the device its subject names."""
     torch = import_torch.again(report, state)
-    backend = state["backend"]
-    if backend == "auto":
-        backend = import_torch.built_for(torch)
+    backend = import_torch.backend_of(torch, state["backend"])
     if backend == "cpu":
         with precision.one_thread(torch):
-            faults = examine(report, Bench(torch, "cpu", "cpu", None, None))
+            faults = examine(report, Bench(torch, "cpu", "cpu", (0, 0), None))
         faults += check_large(report, torch)
         finish(report, faults)
         return
@@ -39,7 +68,7 @@ def run(report, options, state):
     gpu_matmul.run(report, torch, backend, options, state)
 
 
-def finish(report, faults):
+def finish(report: Report, faults: list[str]) -> None:
     """Ends the stage: passed, or failed with the first wrong result word for word."""
     if faults:
         error = {"type": "WrongResult", "text": faults[0]}
@@ -48,15 +77,15 @@ def finish(report, faults):
         report.result("passed")
 
 
-def examine(report, bench):
+def examine(report: Report, bench: Bench) -> list[str]:
     """Runs the kernels and every format; returns what was wrong, one sentence each.
 
     Exceptions pass, but for those by which torch says that a format is not in it.
     """
     faults = run_kernels(report, bench)
     report.data(library=library_of(bench))
-    entries = []
-    repeatable = {}
+    entries: list[dict[str, Any]] = []
+    repeatable: dict[str, bool] = {}
     for form in formats.FORMATS:
         entry = {"dtype": form.name, "exact": "skipped", "bound": "skipped", "freivalds": "skipped"}
         entries.append(entry)
@@ -75,7 +104,9 @@ def examine(report, bench):
     return faults
 
 
-def examine_format(report, bench, form, entry, repeatable):
+def examine_format(
+    report: Report, bench: Bench, form: Format, entry: dict[str, Any], repeatable: dict[str, Any]
+) -> list[str]:
     """Exact and random products of one format, filled into ``entry``; returns what was wrong."""
     torch, device = bench.torch, bench.device
     dtype = formats.dtype_of(torch, form, bench.gfx)
@@ -104,7 +135,14 @@ def examine_format(report, bench, form, entry, repeatable):
     return faults
 
 
-def check_bounds(bench, form, dtype, random, multiply, entry):
+def check_bounds(
+    bench: Bench,
+    form: Format,
+    dtype: Any,
+    random: Any,
+    multiply: Multiply,
+    entry: dict[str, Any],
+) -> list[str]:
     """Random products against their bound; returns what was wrong."""
     faults = []
     entry["bound"], entry["max_ratio"] = "within", 0.0
@@ -126,7 +164,14 @@ def check_bounds(bench, form, dtype, random, multiply, entry):
     return faults
 
 
-def same_twice(torch, form, dtype, shape, device, multiply):
+def same_twice(
+    torch: Any,
+    form: Format,
+    dtype: Any,
+    shape: Shape,
+    device: Any,
+    multiply: Multiply,
+) -> bool:
     """Whether the same product gives the same bits twice; a note about the library, no fault."""
     rows, inner, columns = shape
     if form is formats.INT8:
@@ -138,9 +183,11 @@ def same_twice(torch, form, dtype, shape, device, multiply):
     return bool(torch.equal(multiply(a, b), multiply(a, b)))
 
 
-def shapes(bench, form):
+def shapes(bench: Bench, form: Format) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
     """The shapes of exact and of random products of a format on this device."""
-    exact, random = (CPU_EXACT, CPU_RANDOM) if bench.backend == "cpu" else (GPU_EXACT, GPU_RANDOM)
+    exact, random = (GPU_EXACT, GPU_RANDOM)
+    if bench.backend == "cpu":
+        exact, random = (CPU_EXACT, CPU_RANDOM)
     if form is formats.INT8:
         # torch._int_mm on CUDA: more than 16 rows, the other two multiples of 8.
         exact = ((17, 16, 24), (64, 64, 64))
@@ -153,7 +200,7 @@ def shapes(bench, form):
     return exact, random
 
 
-def why_not(bench, form):
+def why_not(bench: Bench, form: Format) -> str | None:
     """Why a format is not multiplied here, or None."""
     if formats.dtype_of(bench.torch, form, bench.gfx) is None:
         return "not-in-this-torch"
@@ -162,7 +209,8 @@ def why_not(bench, form):
     if form is formats.FLOAT8 and not hasattr(bench.torch, "_scaled_mm"):
         return "not-in-this-torch"
     if bench.backend == "cpu":
-        return "not-supported" if form is formats.TF32 else None
+        narrowed = precision.narrowed_on_cpu() if form is formats.FLOAT32 else None
+        return narrowed or ("not-supported" if form is formats.TF32 else None)
     if bench.backend == "rocm":
         eight_bit = (bench.gfx or "").startswith(("gfx94", "gfx95", "gfx12"))
         return (
@@ -176,7 +224,7 @@ def why_not(bench, form):
     return "not-supported" if bench.capability < least else None
 
 
-def says_unsupported(error, form):
+def says_unsupported(error: BaseException, form: Format) -> bool:
     """Whether torch's exception says that it has no such product, rather than that one failed."""
     if isinstance(error, (NotImplementedError, TypeError)):
         return True
@@ -187,16 +235,16 @@ def says_unsupported(error, form):
     return private and ("only supported" in text or "NOT_SUPPORTED" in text or "xpected" in text)
 
 
-def multiplier(torch, form):
+def multiplier(torch: Any, form: Format) -> Multiply:
     """The callable that multiplies two matrices of a format on their device."""
     if form is formats.INT8:
-        return torch._int_mm
+        return lambda a, b: torch._int_mm(a, b)
     if form is not formats.FLOAT8:
-        return torch.matmul
+        return lambda a, b: torch.matmul(a, b)
 
     ones = {}
 
-    def scaled(a, b):
+    def scaled(a: Any, b: Any) -> Any:
         if a.device not in ones:
             ones[a.device] = torch.ones((), dtype=torch.float32, device=a.device)
         scales = {"scale_a": ones[a.device], "scale_b": ones[a.device]}
@@ -206,34 +254,34 @@ def multiplier(torch, form):
     return scaled
 
 
-def by_columns(matrix):
+def by_columns(matrix: Any) -> Any:
     """The same matrix, stored column after column, as ``_scaled_mm`` wants its right operand."""
     return matrix.t().contiguous().t()
 
 
-def run_kernels(report, bench):
+def run_kernels(report: Report, bench: Bench) -> list[str]:
     """torch's own kernels, each followed by a synchronisation; returns what was wrong.
 
     A product may pass by the vendor library's own code while torch has no kernel for the device.
     """
     torch, device = bench.torch, bench.device
     count = 1000
-    made = {}
-    results = {}
+    made: dict[str, Any] = {}
+    results: dict[str, str] = {}
     report.data(kernels=results)
 
-    def fill():
+    def fill() -> tuple[Any, list[float]]:
         made["x"] = torch.full((count,), 3.0, dtype=torch.float32, device=device)
         return made["x"], [3.0] * count
 
-    def elementwise():
+    def elementwise() -> tuple[Any, list[float]]:
         made["y"] = torch.arange(count, dtype=torch.float32, device=device) * 2 + made["x"]
         return made["y"], [2.0 * i + 3.0 for i in range(count)]
 
-    def reduction():
+    def reduction() -> tuple[Any, list[float]]:
         return made["y"].sum().reshape(1), [float(count * (count - 1) + 3 * count)]
 
-    def indexing():
+    def indexing() -> tuple[Any, list[float]]:
         at = torch.arange(count - 1, -1, -7, dtype=torch.int64, device=device)
         return made["y"][at], [2.0 * i + 3.0 for i in range(count - 1, -1, -7)]
 
@@ -254,13 +302,13 @@ def run_kernels(report, bench):
     return faults
 
 
-def bench_synchronize(bench):
+def bench_synchronize(bench: Bench) -> None:
     """Waits for the device, so that an error shows at the act that caused it."""
     if bench.backend != "cpu":
         bench.torch.cuda.synchronize(bench.device)
 
 
-def library_of(bench):
+def library_of(bench: Bench) -> str | None:
     """The library that multiplies on this device, as far as torch tells."""
     if bench.backend == "cpu":
         return import_torch.blas_of_the_host(bench.torch)
@@ -272,13 +320,16 @@ def library_of(bench):
     return names.get(chosen, chosen)
 
 
-def check_large(report, torch):
+def check_large(report: Report, torch: Any) -> list[str]:
     """One larger product on all of torch's threads, by Freivalds' method; what was wrong."""
     form, n = formats.FLOAT32, CPU_LARGE
-    report.step("float32 product, %d squared" % n)
+    if precision.narrowed_on_cpu():
+        form = formats.FLOAT64
+    report.step("%s product, %d squared" % (form.name, n))
     with precision.one_thread(torch):
-        a = products.fractions(torch, form, torch.float32, n, n, 11)
-        b = products.fractions(torch, form, torch.float32, n, n, 12)
+        dtype = formats.dtype_of(torch, form)
+        a = products.fractions(torch, form, dtype, n, n, 11)
+        b = products.fractions(torch, form, dtype, n, n, 12)
     with precision.settings(torch, tf32=False):
         c = torch.matmul(a, b)
     with precision.one_thread(torch):
@@ -286,4 +337,5 @@ def check_large(report, torch):
     report.data(large={"dtype": form.name, "n": n, "freivalds": "ok" if ratio <= 1 else "failed"})
     if ratio <= 1:
         return []
-    return ["float32 product of %d squared: Freivalds' check is off by %.3g times" % (n, ratio)]
+    text = "%s product of %d squared: Freivalds' check is off by %.3g times"
+    return [text % (form.name, n, ratio)]

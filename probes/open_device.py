@@ -1,18 +1,23 @@
 """Can torch open each device, and what does it list?"""
 
+from __future__ import annotations
+
 import os
 import warnings
+from typing import Any
 
 from . import import_torch, libraries
+from .report import Report
 
 
-def run(report, options, state):
+def run(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
     """Stage ``device``: makes torch raise the true error, then opens every device it lists."""
     torch = import_torch.again(report, state)
     built = import_torch.built_for(torch)
     asked = state["backend"]
-    backend = built if asked == "auto" else asked
-    report.data(backend=backend, built_for=built)
+    backend = import_torch.backend_of(torch, asked)
+    # A build for the CPU offers no back end to whoever wants a GPU.
+    report.data(backend=None if backend == "cpu" != asked else backend, built_for=built)
     if asked == "cpu":
         run_cpu(report, torch, state)
         return
@@ -37,7 +42,7 @@ def run(report, options, state):
     gpu_device.open_all(report, torch, backend, state)
 
 
-def run_cpu(report, torch, state):
+def run_cpu(report: Report, torch: Any, state: dict[str, Any]) -> None:
     """The host's processor as the device: allocate, and that is all there is to open."""
     report.step("allocate on the CPU")
     torch.empty(256, dtype=torch.float32, device="cpu")
@@ -47,7 +52,7 @@ def run_cpu(report, torch, state):
     report.result("passed", torch_count=1, devices=[device])
 
 
-def fail_to_start(report, torch, reason, error):
+def fail_to_start(report: Report, torch: Any, reason: str, error: BaseException) -> None:
     """Ends the stage with torch's error, and with the number of devices torch still counts.
 
     ``device_count`` asks NVML where it can, so it may name devices that torch cannot start; the
@@ -64,7 +69,7 @@ def fail_to_start(report, torch, reason, error):
     report.result("failed", reason or "not-in-this-torch", error)
 
 
-def tell_of_stand_ins(report):
+def tell_of_stand_ins(report: Report) -> None:
     """Writes ``simulated`` if a mapped vendor library says that it is a stand-in."""
     if libraries.is_stand_in(libraries.mapped_paths()):
         report.write({"record": "simulated"})

@@ -5,23 +5,32 @@ Operands come from a hash of their position, so that they are the same on every 
 every version of torch, and no random state of the process is touched.
 """
 
+from __future__ import annotations
+
 import math
+from typing import Any, Callable, Tuple
 
 from . import formats
+from .formats import Format
+
+Shape = Tuple[int, int, int]
+Multiply = Callable[[Any, Any], Any]
 
 ELEMENTWISE_LIMIT = 1 << 20  # up to this many multiplications the reference uses no BLAS at all
 SIGMAS = 8.0  # Freivalds: honest noise passes this once in 10**15 samples
 
 
-def hashed(torch, rows, columns, seed, device="cpu"):
+def hashed(torch: Any, rows: int, columns: int, seed: int, device: Any = "cpu") -> Any:
     """An int64 matrix of values in [0, 65536) that depend on position and seed alone."""
     at = torch.arange(rows * columns, dtype=torch.int64, device=device).reshape(rows, columns)
     at = (at + seed * 7919 + 1) * 2654435761 % 4294967296
-    at = (at ^ (at >> 15)) * 2246822519 % 4294967296
+    at = (at ^ (at >> 15)) * 1274126177 % 4294967296
     return (at ^ (at >> 13)) % 65536
 
 
-def whole_numbers(torch, form, shape, seed, device="cpu"):
+def whole_numbers(
+    torch: Any, form: Format, shape: Shape, seed: int, device: Any = "cpu"
+) -> tuple[Any, Any]:
     """Two int64 matrices whose products' sums, in whatever order, are exact in the format.
 
     The values are as large as the format allows at this K; where even units would not fit, the
@@ -42,7 +51,9 @@ def whole_numbers(torch, form, shape, seed, device="cpu"):
     return a, b
 
 
-def fractions(torch, form, dtype, rows, columns, seed, device="cpu"):
+def fractions(
+    torch: Any, form: Format, dtype: Any, rows: int, columns: int, seed: int, device: Any = "cpu"
+) -> Any:
     """A matrix of both signs, magnitudes in [1/16, 1], already rounded to the format.
 
     No operand and no product of two is subnormal: some hardware flushes those to zero (MI200).
@@ -53,14 +64,14 @@ def fractions(torch, form, dtype, rows, columns, seed, device="cpu"):
     return rounded(torch, form, value.to(dtype))
 
 
-def rounded(torch, form, matrix):
+def rounded(torch: Any, form: Format, matrix: Any) -> Any:
     """The matrix as the format holds it: for TF32 without the last 13 bits of its float32."""
     if form is not formats.TF32:
         return matrix
     return (matrix.view(torch.int32) & ~0x1FFF).view(torch.float32)
 
 
-def reference(torch, a, b):
+def reference(torch: Any, a: Any, b: Any) -> Any:
     """The product in float64 on the CPU; small ones without any BLAS."""
     a = a.to("cpu").to(torch.float64)
     b = b.to("cpu").to(torch.float64)
@@ -69,7 +80,15 @@ def reference(torch, a, b):
     return a @ b
 
 
-def unequal(torch, form, dtype, shape, seed, device, multiply):
+def unequal(
+    torch: Any,
+    form: Format,
+    dtype: Any,
+    shape: Shape,
+    seed: int,
+    device: Any,
+    multiply: Multiply,
+) -> str | None:
     """None if a product of whole numbers is exactly right, else what differs.
 
     The operands are both built on the device by torch's own kernels and copied to it.
@@ -88,7 +107,7 @@ def unequal(torch, form, dtype, shape, seed, device, multiply):
     return None
 
 
-def difference(torch, got, expected):
+def difference(torch: Any, got: Any, expected: Any) -> str | None:
     """None if two matrices are equal, else how many elements differ and the first of them."""
     if got.shape != expected.shape:
         return "shape %s instead of %s" % (tuple(got.shape), tuple(expected.shape))
@@ -107,7 +126,15 @@ def difference(torch, got, expected):
     )
 
 
-def error_ratio(torch, form, dtype, shape, seed, device, multiply):
+def error_ratio(
+    torch: Any,
+    form: Format,
+    dtype: Any,
+    shape: Shape,
+    seed: int,
+    device: Any,
+    multiply: Multiply,
+) -> tuple[float, float | None]:
     """The largest error of a product as a share of its bound: at most 1 is within.
 
     Returns the ratio, and the ratio against the wider bound of a sum kept in the format itself
@@ -128,7 +155,16 @@ def error_ratio(torch, form, dtype, shape, seed, device, multiply):
     return worst / (formats.SLACK * (form.u_out + inner * form.u_acc)), narrow
 
 
-def freivalds_ratio(torch, form, a, b, c, seed, vectors=4, rows_at_once=1024):
+def freivalds_ratio(
+    torch: Any,
+    form: Format,
+    a: Any,
+    b: Any,
+    c: Any,
+    seed: int,
+    vectors: int = 4,
+    rows_at_once: int = 1024,
+) -> float:
     """Whether C may be A times B, by C x against A (B x) for random signs x: at most 1 passes.
 
     Cost is quadratic. The arithmetic is float64 by elementwise kernels and sums, not the library
@@ -147,7 +183,7 @@ def freivalds_ratio(torch, form, a, b, c, seed, vectors=4, rows_at_once=1024):
     return ratio if math.isfinite(ratio) else math.inf
 
 
-def _times(torch, matrix, vectors, rows_at_once):
+def _times(torch: Any, matrix: Any, vectors: Any, rows_at_once: int) -> Any:
     parts = []
     for start in range(0, matrix.shape[0], rows_at_once):
         block = matrix[start : start + rows_at_once].to(torch.float64)
@@ -157,7 +193,7 @@ def _times(torch, matrix, vectors, rows_at_once):
     return torch.cat(parts)
 
 
-def _norms(torch, matrix, rows_at_once):
+def _norms(torch: Any, matrix: Any, rows_at_once: int) -> Any:
     parts = []
     for start in range(0, matrix.shape[0], rows_at_once):
         block = matrix[start : start + rows_at_once].to(torch.float64)
@@ -165,5 +201,5 @@ def _norms(torch, matrix, rows_at_once):
     return torch.cat(parts)
 
 
-def _size(shape):
+def _size(shape: Shape) -> str:
     return "%dx%dx%d" % tuple(shape)

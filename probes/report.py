@@ -1,16 +1,20 @@
 """What the probes say, and how: one JSON object per line on a descriptor of its own."""
 
+from __future__ import annotations
+
 import json
 import math
 import os
 import traceback
+from typing import Any, Dict, Union
 
 RECORD_LIMIT_BYTES = 64 * 1024
 TEXT_LIMIT = 8 * 1024
+Error = Union[BaseException, Dict[str, str], None]
 EXACT_INTEGER = 2**53  # beyond this a JSON reader may round
 
 
-def cut(text, limit=TEXT_LIMIT):
+def cut(text: str, limit: int = TEXT_LIMIT) -> str:
     """The text, or its two ends with a note of how much is missing between them."""
     if len(text) <= limit:
         return text
@@ -18,7 +22,7 @@ def cut(text, limit=TEXT_LIMIT):
     return "%s\n[... %d characters cut ...]\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """The value as strict JSON can hold it: no NaN, no huge integers, no lone surrogates."""
     if value is None or isinstance(value, bool):
         return value
@@ -33,13 +37,13 @@ def plain(value):
     return cut(_text(value))
 
 
-def _text(value):
+def _text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     return str(value).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def describe(error):
+def describe(error: BaseException) -> dict[str, str]:
     """Type and text of an exception as its raiser worded them, capped at both ends."""
     kind = type(error)
     module = kind.__module__
@@ -51,11 +55,13 @@ def describe(error):
     return {"type": name, "text": cut(_text(text))}
 
 
-def origin(error):
+def origin(error: BaseException) -> dict[str, Any]:
     """Where an exception came from: its last frames, and what it was raised from."""
     frames = traceback.extract_tb(error.__traceback__)[-6:]
-    found = {"raised_at": ["%s:%s %s" % (f.filename, f.lineno, f.name) for f in frames]}
-    causes = []
+    found: dict[str, Any] = {
+        "raised_at": ["%s:%s %s" % (f.filename, f.lineno, f.name) for f in frames]
+    }
+    causes: list[dict[str, str]] = []
     seen = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     while seen is not None and len(causes) < 3:
         causes.append(describe(seen))
@@ -72,14 +78,14 @@ class Report:
     stand under ``cut``. ``last`` is the status of the last result.
     """
 
-    def __init__(self, descriptor):
+    def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self.sequence = 0
-        self.here = {}
-        self.last = None
-        self.gathered = {}
+        self.here: dict[str, str] = {}
+        self.last: str | None = None
+        self.gathered: dict[str, Any] = {}
 
-    def write(self, record):
+    def write(self, record: Any) -> None:
         """Writes one record; the reader's end may be a pipe or a packet socket."""
         record = dict(plain(record), seq=self.sequence)
         self.sequence += 1
@@ -90,22 +96,24 @@ class Report:
         while line:
             line = line[os.write(self.descriptor, line) :]
 
-    def stage(self, stage, subject):
+    def stage(self, stage: str, subject: str) -> None:
         """Begins a stage for a subject."""
         self.here = {"stage": stage, "subject": subject}
         self.gathered = {}
         self.write(dict(self.here, record="stage"))
 
-    def step(self, name):
+    def step(self, name: str) -> None:
         """Announces a risky act before it is taken; it ends the one before."""
         self.write(dict(self.here, record="step", name=name))
 
-    def data(self, **values):
+    def data(self, **values: Any) -> None:
         """Adds partial data, which is kept even if the process dies afterwards."""
         self.gathered.update(values)
         self.write(dict(self.here, record="data", data=values))
 
-    def result(self, status, reason=None, error=None, **data):
+    def result(
+        self, status: str, reason: str | None = None, error: Error = None, **data: Any
+    ) -> None:
         """Ends the stage; ``error`` is an exception, or a dictionary with type and text."""
         if isinstance(error, BaseException):
             data = dict(data, **origin(error))
@@ -116,11 +124,11 @@ class Report:
         self.write(dict(record, data=data))
 
 
-def _encode(record):
+def _encode(record: Any) -> bytes:
     return json.dumps(record, ensure_ascii=True, allow_nan=False).encode("ascii") + b"\n"
 
 
-def _without_largest(record):
+def _without_largest(record: Any) -> dict[str, Any]:
     data = dict(record.get("data") or {})
     names = [name for name in data if name != "cut"]
     if not names:

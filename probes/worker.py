@@ -1,8 +1,11 @@
 """Runs the stages of a plan one after another with a single import of torch."""
 
-import importlib
+from __future__ import annotations
 
-from . import report as reports
+import importlib
+from typing import Any
+
+from .report import Report
 
 # Which module answers a stage; each has ``run(report, options, state)``.
 STAGES = {
@@ -17,10 +20,10 @@ NEEDS = {"device": "import", "matmul": "device", "memory": "device"}
 PER_DEVICE = ("matmul", "memory")
 
 
-def main(record_fd, plan):
+def main(record_fd: int, plan: dict[str, Any]) -> None:
     """Runs the plan's tasks and writes their records, ``done`` last, to the descriptor."""
-    report = reports.Report(record_fd)
-    state = {
+    report = Report(record_fd)
+    state: dict[str, Any] = {
         "backend": plan.get("backend", "auto"),
         "depth": plan.get("depth", "quick"),
         "status": {},  # how each stage of this process ended
@@ -31,7 +34,7 @@ def main(record_fd, plan):
     report.write({"record": "done"})
 
 
-def per_device(task, state):
+def per_device(task: dict[str, Any], state: dict[str, Any]) -> list[dict[str, Any]]:
     """The task, or one for each GPU where it names none and the stage is one for each.
 
     Only what the stage ``device`` of this process opened is known here; a task that comes alone
@@ -51,7 +54,7 @@ def per_device(task, state):
     ]
 
 
-def run_task(report, task, state):
+def run_task(report: Report, task: dict[str, Any], state: dict[str, Any]) -> None:
     """Runs one task; whatever it raises, SystemExit included, becomes the stage's result.
 
     A stage that this process did not run is taken to have passed in another.
@@ -60,8 +63,9 @@ def run_task(report, task, state):
     state["subject"] = task.get("subject", "host")
     report.stage(stage, state["subject"])
     try:
-        if state["status"].get(NEEDS.get(stage), "passed") != "passed":
-            report.result("skipped", "needs-stage", needs=NEEDS[stage])
+        needs = NEEDS.get(stage)
+        if needs and state["status"].get(needs, "passed") != "passed":
+            report.result("skipped", "needs-stage", needs=needs)
         elif stage not in STAGES:
             report.result("skipped", "not-written")
         else:
@@ -72,7 +76,7 @@ def run_task(report, task, state):
     state["status"][stage] = report.last
 
 
-def reason_of(error):
+def reason_of(error: BaseException) -> str:
     """The reason of a stage that an exception ended."""
     name = type(error).__name__
     return "no-memory" if name in ("OutOfMemoryError", "MemoryError") else "raised"
