@@ -25,8 +25,13 @@ from .nvml_fields import (
     TOPOLOGY,
     ImplausibleError,
     among,
+    call_result,
+    calls_of_part,
+    named,
+    part_of,
     pci_address,
     text,
+    word,
 )
 from .processes import sort_processes
 
@@ -75,27 +80,6 @@ def not_loaded(report, call, error):
     return report.result("failed", "does-not-load", error, answer="refused", call=said)
 
 
-def call_result(nvml, call, error):
-    """The number, name and text that a call failed with."""
-    names = [
-        n for n in dir(nvml) if n.startswith("NVML_ERROR_") and getattr(nvml, n) == error.value
-    ]
-    return {"call": call, "code": error.value, "name": (names or [None])[0], "text": word(error)}
-
-
-def named(nvml, error):
-    """The error as a record's type and text."""
-    return {"type": type(error).__name__, "text": word(error)}
-
-
-def word(error):
-    """The library's own word for an error; a stand-in or a broken library may have none."""
-    try:
-        return str(error)
-    except Exception:
-        return "NVML error %s" % getattr(error, "value", "?")
-
-
 def read_system(nvml, report):
     """Versions of the driver and of the library, and the CUDA version that they carry."""
     found = {}
@@ -139,11 +123,15 @@ def read_devices(nvml, report, proc):
 
 
 def announcer(report, index, fine):
-    """A function that announces a call on this device; one announcement where it must be few."""
+    """A function that announces calls on this device; one announcement where it must be few.
+
+    Calls that belong together are announced together: each record costs its reader more than
+    the call costs. The traceback of a child that dies names the one among them.
+    """
     if fine:
-        return lambda call: report.step("GPU %d: %s" % (index, call))
+        return lambda *calls: report.step("GPU %d: %s" % (index, ", ".join(calls)))
     report.step("GPU %d" % index)
-    return lambda call: None
+    return lambda *calls: None
 
 
 class Reading:
@@ -190,13 +178,18 @@ class Reading:
         self.processes(handle, proc)
         self.partition(handle, proc)
 
-    def ask(self, fields, calls, *arguments):
-        """The answer of a call, or None with a gap for each of the fields."""
+    def ask(self, fields, call, *arguments):
+        """The answer of a call, announced before it is made; None with gaps for the fields."""
+        if not self.lost:
+            self.step(call)
+        return self.answer(fields, call, *arguments)
+
+    def answer(self, fields, calls, *arguments):
+        """The answer of the first spelling that the driver knows, or None with a gap a field."""
         error = None
         for call in (calls,) if isinstance(calls, str) else calls:
             if self.lost:
                 return None
-            self.step(call)
             try:
                 return getattr(self.nvml, call)(*arguments)
             except AttributeError as missing:
@@ -218,9 +211,14 @@ class Reading:
             self.lost = self.lost or code == LOST or not fields
 
     def rows(self, handle, rows):
-        """Fills the fields of a table."""
-        for fields, calls, arguments, read in rows:
-            answer = self.ask(fields, calls, handle, *arguments)
+        """Fills the fields of a table, announced by their parts: power, clocks, ..."""
+        announced = None
+        for place, (fields, calls, arguments, read) in enumerate(rows):
+            part = part_of(fields)
+            if part != announced and not self.lost:
+                announced = part
+                self.step(*calls_of_part(rows[place:], part))
+            answer = self.answer(fields, calls, handle, *arguments)
             if answer is not None:
                 self.fill(fields, calls if isinstance(calls, str) else calls[0], read, answer)
 
@@ -378,7 +376,7 @@ class Reading:
                         ["partition.mig_instances"], "nvmlDeviceGetMigDeviceHandleByIndex", error
                     )
                 continue
-            instance = Reading(self.nvml, lambda call: self.step("MIG %s" % call))
+            instance = Reading(self.nvml, lambda *calls: self.step("MIG", *calls))
             instance.rows(inner, (IDENTITY[0], IDENTITY[2], *INSTANCE_ROWS))
             instance.memory(inner)
             instance.processes(inner, proc)

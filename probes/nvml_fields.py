@@ -161,12 +161,6 @@ ROWS = (
     (("temperature.shutdown_celsius",), "nvmlDeviceGetTemperatureThreshold", (0,), CELSIUS),
     (("temperature.slowdown_celsius",), "nvmlDeviceGetTemperatureThreshold", (1,), CELSIUS),
     (("temperature.max_operating_celsius",), "nvmlDeviceGetTemperatureThreshold", (3,), CELSIUS),
-    (
-        ("performance_state",),
-        "nvmlDeviceGetPerformanceState",
-        (),
-        lambda a: "P%d" % within(0, 15)(a),
-    ),
     (("ecc.mode", "ecc.pending_mode"), "nvmlDeviceGetEccMode", (), each(ON_OFF, ON_OFF)),
     (("ecc.volatile_corrected",), "nvmlDeviceGetTotalEccErrors", (0, 0), counter),
     (("ecc.volatile_uncorrected",), "nvmlDeviceGetTotalEccErrors", (1, 0), counter),
@@ -186,6 +180,12 @@ ROWS = (
     (("ecc.retired_single_bit",), "nvmlDeviceGetRetiredPages", (0,), len),
     (("ecc.retired_double_bit",), "nvmlDeviceGetRetiredPages", (1,), len),
     (("ecc.retirement_pending",), "nvmlDeviceGetRetiredPagesPendingStatus", (), YES_NO),
+    (
+        ("performance_state",),
+        "nvmlDeviceGetPerformanceState",
+        (),
+        lambda a: "P%d" % within(0, 15)(a),
+    ),
     (("persistence_mode",), "nvmlDeviceGetPersistenceMode", (), ON_OFF),
     (
         ("compute_mode",),
@@ -203,3 +203,42 @@ INSTANCE_ROWS = (
         lambda a: within(1, 10000)(a.multiprocessorCount),
     ),
 )
+
+
+def part_of(fields):
+    """The part of a device that the first field belongs to, such as power."""
+    part, _, inner = fields[0].partition(".")
+    return part if inner else ""
+
+
+def calls_of_part(rows, part):
+    """The calls of the rows from here on that belong to the part, each once."""
+    calls = []
+    for fields, spellings, _, _ in rows:
+        if part_of(fields) != part:
+            break
+        call = spellings if isinstance(spellings, str) else spellings[0]
+        if call not in calls:
+            calls.append(call)
+    return calls
+
+
+def call_result(nvml, call, error):
+    """The number, name and text that a call failed with."""
+    names = [
+        n for n in dir(nvml) if n.startswith("NVML_ERROR_") and getattr(nvml, n) == error.value
+    ]
+    return {"call": call, "code": error.value, "name": (names or [None])[0], "text": word(error)}
+
+
+def named(nvml, error):
+    """The error as a record's type and text."""
+    return {"type": type(error).__name__, "text": word(error)}
+
+
+def word(error):
+    """The library's own word for an error; a stand-in or a broken library may have none."""
+    try:
+        return str(error)
+    except Exception:
+        return "NVML error %s" % getattr(error, "value", "?")

@@ -19,6 +19,7 @@ from .driver_answers import (
     data_of,
     death,
     has_node,
+    last_call,
     on_pci,
     why_not,
 )
@@ -296,8 +297,7 @@ def _steps(answers: Mapping[str, Stage]) -> tuple[Step, ...]:
         if answer is None:
             continue
         if answer.status in DEAD:
-            last = answer.steps[-1].name if answer.steps else "start"
-            steps.append(Step(name=f"{name}: {last}", seconds=None))
+            steps.append(Step(name=f"{name}: {last_call(answer)}", seconds=None))
         else:
             steps.append(Step(name=name, seconds=answer.seconds))
     return tuple(steps)

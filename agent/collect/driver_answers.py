@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from ..model import CallResult, Facts, Json, Stage, Vendor
 
+_FRAME = re.compile(r'^  File "[^"\n]*", line \d+ in (nvml\w+|amdsmi_\w+)', re.MULTILINE)
 DEAD = ("crashed", "timed_out", "interrupted")
 NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE and hipErrorNoDevice: an answer where nothing is there
 
 
+def last_call(answer: Stage) -> str:
+    """The call that a question's child died in, after what was announced last.
+
+    Python's fault handler names the function in the traceback that it prints on a crash or on
+    SIGTERM, the innermost first; without one the announced calls stand.
+    """
+    announced = answer.steps[-1].name if answer.steps else "start"
+    where, _, calls = announced.rpartition(": ")
+    found = _FRAME.search(answer.stderr_tail or "")
+    if found is None or found[1] not in calls.split(", "):
+        return announced
+    return f"{where}: {found[1]}"
+
+
 def death(answer: Stage) -> str:
     """Where and how a question's child ended, in words."""
-    last = answer.steps[-1].name if answer.steps else "its start"
     how = {"crashed": answer.signal or "an early exit", "timed_out": "its deadline"}
     ended = how.get(answer.status, "interruption")
-    return f"the question to {answer.subject} ended by {ended} in {last}"
+    return f"the question to {answer.subject} ended by {ended} in {last_call(answer)}"
 
 
 def answer_word(answers: Mapping[str, Stage], name: str) -> str:
