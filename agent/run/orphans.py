@@ -32,8 +32,8 @@ def set_subreaper(on: bool) -> bool:
 def adopted(known: Collection[int]) -> list[kin.Process]:
     """Children of the agent that it did not start itself.
 
-    ``known`` are those that it did start by the runner. A child in the agent's own session is
-    another part's subprocess, not one that fell to it.
+    ``known`` are those that the runner started, or that were there before it. A child in the
+    agent's own session is another part's subprocess, not one that fell to it.
     """
     me, own_session = os.getpid(), os.getsid(0)
     numbers = kin.children_of(me)

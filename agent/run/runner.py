@@ -41,7 +41,8 @@ class Runner:
     """The loop. Create, start children from the same thread, ``serve``, ``close``.
 
     That thread must outlive its children: the kernel's parent-death signal is tied to the thread
-    that started them. ``deadline_seconds`` bounds the whole run.
+    that started them. ``deadline_seconds`` bounds the whole run. The ``use_…`` switches force the
+    second ways, which are taken by themselves where a sandbox refuses the first.
     """
 
     def __init__(
@@ -53,12 +54,14 @@ class Runner:
         guarded: bool = True,
         use_pidfd: bool = True,
         use_subreaper: bool = True,
+        use_packets: bool = True,
         send_group: Callable[[int, int], None] = os.killpg,
     ) -> None:
         self.run_id = run_id or secrets.token_hex(8)
         self.deadline = time.monotonic() + deadline_seconds
         self.unkillable_seconds = unkillable_seconds
         self.use_pidfd = use_pidfd
+        self.use_packets = use_packets
         self.send_group = send_group
         self.interrupted: str | None = None
         self.running: list[Running] = []
@@ -75,6 +78,7 @@ class Runner:
         self.guard = (
             start_guard(self.run_id) if guarded else Guard(self.run_id, why_not="not asked")
         )
+        self._before = set(kin.children_of(os.getpid()) or ())  # others' children, left alone
         self.is_subreaper = use_subreaper and set_subreaper(True)
 
     # ------------------------------------------------------------ what callers use
@@ -91,7 +95,7 @@ class Runner:
             return None
         try:
             marker = f"{self.run_id}.{next(self._numbers)}."
-            running = spawn(child, marker, on_record, on_exit)
+            running = spawn(child, marker, on_record, on_exit, self.use_packets)
         except (OSError, ValueError) as error:
             said = ErrorText(type=type(error).__name__, text=str(error))
             on_exit(Exit(ended_by="not-started", error=said))
@@ -399,7 +403,7 @@ class Runner:
 
     def _known(self) -> set[int]:
         """The agent's children that are not to be swept up."""
-        known = {running.pid for running in self.running} | set(self.unkillable)
+        known = {running.pid for running in self.running} | set(self.unkillable) | self._before
         if self.guard.process is not None:
             known.add(self.guard.process.pid)
         return known

@@ -19,6 +19,7 @@ def spawn(
     marker: str,
     on_record: Callable[[Record], None],
     on_exit: Callable[[Exit], None],
+    packets: bool = True,
 ) -> Running:
     """Starts the process and returns without waiting for it; raises ``OSError``, ``ValueError``.
 
@@ -31,7 +32,7 @@ def spawn(
     channel = source_fd = None
     try:
         if child.source is not None:
-            channel, record_fd = open_channel()
+            channel, record_fd = open_channel(packets)
             source_read, source_fd = os.pipe()
             passed = [record_fd, source_read]
             ours += [channel.reader, source_fd]

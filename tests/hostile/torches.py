@@ -90,6 +90,7 @@ import types
 __version__ = "0.0+hostile"
 version = types.SimpleNamespace(cuda="13.0", hip=None, git_version=None, debug=False)
 _C = types.SimpleNamespace()
+get_num_threads = lambda: 1
 def init():
     %s
 cuda = types.SimpleNamespace(
