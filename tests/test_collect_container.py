@@ -112,7 +112,7 @@ def test_kinds_of_containers(
 def test_a_sandbox_is_seen_by_its_kernel(tmp_path: Path) -> None:
     files, stated = host_trees.gvisor()
     found = container(tmp_path, files, {"MODAL_TASK_ID": "ta-1"}, **stated)
-    assert (found.sandbox, found.provider) == ("gvisor", "modal")
+    assert (found.kind, found.sandbox, found.provider) == ("container", "gvisor", "modal")
 
     kata = bare()
     kata["/proc/self/mountinfo"] = "1 0 0:9 / / rw - virtiofs kataShared rw\n"

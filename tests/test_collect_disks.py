@@ -44,7 +44,7 @@ def test_a_rented_container(tmp_path: Path) -> None:
     assert found["root"].survives_stop == "no"  # the container's layer
     assert found["home"].mount == "/"
     assert found["work"].mount == "/workspace"
-    assert found["work"].filesystem == "fuse"
+    assert (found["work"].filesystem, found["work"].survives_stop) == ("fuse", "yes")
     assert found["shm"].survives_stop == "no"
     assert found["shm"].total_bytes == 64 << 20
     assert found["tmp"].no_exec is True
@@ -83,6 +83,8 @@ def test_a_network_disk_under_home(tmp_path: Path) -> None:
         (mount("xfs", "/mnt/scratch", "/dev/nvme1n1"), "none", "kvm", "unknown"),
         (mount("xfs", "/mnt/scratch", "/dev/nvme1n1"), "none", "none", "yes"),
         (mount("ext4"), None, None, "unknown"),
+        (mount("fuse", source="mfs#eu-1.runpod.net:9421"), "docker", "none", "yes"),
+        (mount("fuse.fuse-overlayfs", "/"), "podman", "none", "no"),
         (mount("fuse.lxcfs"), "lxc", "none", "unknown"),
     ],
 )  # fmt: skip

@@ -9,12 +9,13 @@ from agent.collect.kernel_log import (
     event_of,
     events_of,
     nameless,
+    newer_events,
     read_kernel_log,
     records_of_kmsg,
     records_of_text,
 )
 from agent.collect.tree import Tree, open_tree
-from agent.model import KernelEvent
+from agent.model import KernelEvent, KernelLog
 
 from . import host_trees
 from .host_trees import bare, plant
@@ -223,6 +224,21 @@ def test_a_storm_is_counted_and_other_devices_are_kept_apart() -> None:
     ]
     assert sum(event.count for event in events) == 60
     assert len(events) < 20  # "Ch 0000000a" holds a letter, so it does not equal "Ch 00000010"
+
+
+def test_what_came_between_two_readings() -> None:
+    def log(text: str) -> KernelLog:
+        return KernelLog(readable=True, events=events_of(records_of_text(text))[0])
+
+    old = "[1.5] NVRM: Xid (PCI:0000:01:00): 31, pid=7, Ch 00000001\n"
+    again = "[9.5] NVRM: Xid (PCI:0000:01:00): 31, pid=8, Ch 00000002\n"
+    other = "[9.6] NVRM: Xid (PCI:0000:02:00): 31, pid=8, Ch 00000002\n"
+    newer = newer_events(log(old), log(old + again + again + other))
+    assert [(event.pci_address, event.count) for event in newer] == [
+        ("0000:01:00.0", 2),
+        ("0000:02:00.0", 1),
+    ]
+    assert newer_events(log(old), log(old)) == ()
 
 
 def test_there_is_an_end_to_what_is_kept() -> None:

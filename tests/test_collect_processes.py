@@ -67,3 +67,7 @@ def test_who_holds_a_gpu_node(tmp_path: Path) -> None:
 
 def test_the_living_machine_is_asked_without_harm() -> None:
     assert os.getpid() not in {process.pid for process in read_gpu_processes(Tree())}
+
+
+def test_where_the_user_is_not_known_nothing_is_claimed(tmp_path: Path) -> None:
+    assert read_gpu_processes(open_tree(plant(tmp_path, {}))) == ()

@@ -124,9 +124,11 @@ def read_container(
     if kind is None and root is not None and root.filesystem in ("overlay", "aufs"):
         kind = "container"
         evidence.append(f"/ is mounted as {root.filesystem}")
+    sandbox, sandbox_trace = _sandbox(tree, traces.mounts)
+    if kind is None and sandbox != "none":
+        kind = "container"
     if kind is None and mounts is not None:
         kind = "none"
-    sandbox, sandbox_trace = _sandbox(tree, traces.mounts)
     provider, provider_trace = _provider(tree, both, traces.mounts)
     evidence += [text for text in (sandbox_trace, provider_trace) if text]
     container = Container(

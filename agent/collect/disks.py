@@ -27,6 +27,7 @@ LOCAL = (
     *("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "jfs", "reiserfs"),
     *("ntfs", "ntfs3", "vfat", "exfat"),
 )
+LOCAL_FUSE = ("fuse.lxcfs", "fuse.portal", "fuse.squashfuse", "fuse.snapfuse", "fuse.gvfsd-fuse")
 # Mounts that are part of the system and not a place for data.
 SYSTEM = re.compile(r"/(?:proc|sys|dev|run|boot|etc|usr|snap|lib\w*|s?bin|var/lib|var/snap)(?:/|$)")
 # A Kubernetes emptyDir is a bind mount of a disk, yet it dies with the pod.
@@ -108,8 +109,11 @@ def space(tree: Tree, path: str) -> tuple[int, int]:
 
 
 def _is_network(mount: Mount) -> bool:
+    """Whether the data lies elsewhere; almost every FUSE is one (MooseFS, JuiceFS, s3fs, GCS)."""
     kind = mount.filesystem
-    return kind in NETWORK or (kind.startswith("fuse.") and kind != "fuse.lxcfs")
+    if kind in LAYERS or kind in LOCAL_FUSE:
+        return False
+    return kind in NETWORK or kind == "fuse" or kind.startswith("fuse.")
 
 
 def _space_or_none(tree: Tree, mount: Mount) -> tuple[int, int] | None:
@@ -121,7 +125,7 @@ def _space_or_none(tree: Tree, mount: Mount) -> tuple[int, int] | None:
         except (OSError, LookupError, ValueError, TypeError):
             return
 
-    if tree.live and (_is_network(mount) or mount.filesystem == "fuse"):
+    if tree.live and _is_network(mount):
         asking = threading.Thread(target=ask, daemon=True)
         asking.start()
         asking.join(SPACE_SECONDS)

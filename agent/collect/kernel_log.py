@@ -64,8 +64,7 @@ def events_of(records: list[Record]) -> tuple[tuple[KernelEvent, ...], int]:
         event = event_of(record)
         if event is None:
             continue
-        shape = re.sub(r"0x[0-9a-f]+|\d+", "#", event.text)
-        key = (event.kind, event.code, event.pci_address, shape)
+        key = _likeness(event)
         if key in found:
             found[key] = replace(found[key], count=found[key].count + 1)
         elif len(found) < MOST_EVENTS:
@@ -75,6 +74,26 @@ def events_of(records: list[Record]) -> tuple[tuple[KernelEvent, ...], int]:
     return tuple(found.values()), more
 
 
+def newer_events(before: KernelLog, after: KernelLog) -> tuple[KernelEvent, ...]:
+    """What came between two readings of the same log, each with the count that came anew.
+
+    Equal lines are one event, so an event of ``after`` that was there before has a higher
+    count, not another text.
+    """
+    known = {_likeness(event): event.count for event in before.events}
+    newer = []
+    for event in after.events:
+        count = event.count - known.get(_likeness(event), 0)
+        if count > 0:
+            newer.append(replace(event, count=count))
+    return tuple(newer)
+
+
+def _likeness(event: KernelEvent) -> tuple[object, ...]:
+    shape = re.sub(r"0x[0-9a-f]+|\d+", "#", event.text)
+    return (event.kind, event.code, event.pci_address, shape)
+
+
 def event_of(record: Record) -> KernelEvent | None:
     """What one record is, by its words; None for what concerns no GPU.
 
@@ -82,6 +101,8 @@ def event_of(record: Record) -> KernelEvent | None:
     are board serial numbers.
     """
     text = record.text
+    if not _WORTH_A_LOOK.search(text):
+        return None
     kind = next((kind for kind, matches in KINDS if matches(text)), None)
     if kind is None:
         return None
@@ -141,6 +162,12 @@ _LOCKDOWN = re.compile(
 )
 _PCI = re.compile(
     r"limited by .* PCIe .*link|BAR \d+.*: (?:no space|failed to assign|can't assign)"
+)
+
+# A word of each kind: a log may hold ten thousands of lines, and most have none of these.
+_WORTH_A_LOOK = re.compile(
+    r"NVRM|nvidia|amdgpu|\[drm\]|kfd|[Oo]ut of memory|oom-kill|AER|PCIe|aer_layer|DPC|mce:"
+    r"|achine [Cc]heck|EDAC|event severity|segfault|general protection|ockdown|rejected|odule |BAR "
 )
 
 KINDS: tuple[tuple[str, Callable[[str], object]], ...] = (
@@ -241,7 +268,9 @@ def _live_records(gaps: list[Gap]) -> Iterator[Record]:
                 return
             if not chunk:
                 return
-            yield from records_of_kmsg(chunk.decode("utf-8", "replace"))
+            text = chunk.decode("utf-8", "replace")
+            if _WORTH_A_LOOK.search(text):
+                yield from records_of_kmsg(text)
             if time.monotonic() > deadline:
                 why = f"the log is longer than {READ_SECONDS:g} s of reading; its end is left out"
                 gaps.append(Gap(pointer=f"{POINTER}/events", why=why, said_by="/dev/kmsg"))
