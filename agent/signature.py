@@ -157,10 +157,9 @@ def _parse_private_key(data: bytes, password: bytes | None) -> Any:
 
 
 def _kind_of_key(key: Any) -> str:
-    name = type(key).__name__.removesuffix("PrivateKey").lstrip("_")
-    return {"RSA": "an RSA key", "EllipticCurve": "an ECDSA key", "Ed448": "an Ed448 key"}.get(
-        name, f"a key of type {name}"
-    )
+    kinds = {"RSA": "an RSA key", "EC": "an ECDSA key", "DSA": "a DSA key", "Ed448": "an Ed448 key"}
+    name = type(key).__name__.removesuffix("PrivateKey")
+    return kinds.get(name.replace("EllipticCurve", "EC"), f"a key of type {name}")
 
 
 def ask_on_terminal(prompt: str) -> str | None:

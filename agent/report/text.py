@@ -257,11 +257,16 @@ def _workdir() -> Path:
 
 
 def fetch_rows(here: str, remote: str) -> Iterator[Row]:
-    """How to get the file off the machine."""
+    """How to get the file off the machine: two commands, each on lines of its own."""
+    scp = f"USER@HOST:{shlex.quote(terminal(remote))} ."
+    yield Row(text="Fetch it from your own machine, or print it here to be copied:", tone="faint")
+    if layout.cells(scp) + len("  scp -P PORT ") <= layout.WIDTH:
+        yield Row(text=f"  scp -P PORT {scp}", tone="faint")
+    else:
+        yield Row(text="  scp -P PORT \\", tone="faint")
+        yield Row(text=f"    {scp}", tone="faint")
     quoted = shlex.quote(terminal(here)).replace("'~/", "~/'")  # a quoted tilde is no home
-    yield Row(text=f"Fetch:  scp -P PORT USER@HOST:{shlex.quote(terminal(remote))} .", tone="faint")
-    yield Row(text="        or print it here, to be copied:", tone="faint")
-    yield Row(text=f"        cat {quoted}", tone="faint")
+    yield Row(text=f"  cat {quoted}", tone="faint")
 
 
 def redaction_rows(shown: Shown) -> list[Row]:
