@@ -5,19 +5,23 @@ one from PyPI, because its enum values match the library beside it; they are alw
 the module that was loaded. Importing it may print, and raise KeyError where there is no library.
 """
 
+from __future__ import annotations
+
 import ctypes
 import os
 import sys
+from typing import Any
 
 from .amd_smi_fields import ROWS
 from .nvml_fields import ImplausibleError
 from .processes import sort_processes
+from .report import Report
 
 FINE_STEPS = 32  # more devices than this are announced once each, not once a call
 PEER_LIMIT = 16
 
 
-def run(report, options, state):
+def run(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
     """Stage data: ``answer`` (ok, absent, refused), ``call``, ``origin``, versions, and one
     ``device:<n>`` for each device with ``fields``, ``gaps``, ``error``, ``links``."""
     roots = rocm_roots(options)
@@ -39,10 +43,10 @@ def run(report, options, state):
     try:
         module.amdsmi_init(module.AmdSmiInitFlags.INIT_AMD_GPUS)
     except Exception as error:
-        said = word(error)
+        text = word(error)
         call = {"call": "amdsmi_init", "code": getattr(error, "err_code", None)}
-        call.update(name=said.split(" - ")[0], text=said)
-        record = {"type": type(error).__name__, "text": said}
+        call.update(name=text.split(" - ")[0], text=text)
+        record = {"type": type(error).__name__, "text": text}
         report.result("failed", "refused", record, answer="refused", call=call)
         return
     call = {"call": "amdsmi_init", "code": 0, "name": "AMDSMI_STATUS_SUCCESS", "text": "Success"}
@@ -50,14 +54,14 @@ def run(report, options, state):
     report.result("passed", count=read_devices(module, report, options.get("proc", "/proc")))
 
 
-def rocm_roots(options):
+def rocm_roots(options: dict[str, Any]) -> list[str]:
     """Where ROCm may lie, in the order in which its own module looks."""
     named = [os.environ.get(name) for name in ("ROCM_HOME", "ROCM_PATH")]
     found = [path for path in named if path]
     return found + [path for path in options.get("rocm_roots", ["/opt/rocm"]) if path not in found]
 
 
-def library_somewhere(report, roots):
+def library_somewhere(report: Report, roots: list[str]) -> bool:
     """Whether the library can be loaded by its name or from ROCm's folders."""
     for path in [os.path.join(root, "lib", "libamd_smi.so") for root in roots] + ["libamd_smi.so"]:
         report.step("load " + path)
@@ -74,7 +78,7 @@ def library_somewhere(report, roots):
     return False
 
 
-def imported(report, roots, options):
+def imported(report: Report, roots: list[str], options: dict[str, Any]) -> tuple[Any, str, Any]:
     """The module, its origin (rocm, pypi) and None, or the last error of its import."""
     error = None
     for root in roots:
@@ -93,7 +97,7 @@ def imported(report, roots, options):
     return None, "none", error or second
 
 
-def try_import(report, what):
+def try_import(report: Report, what: str) -> tuple[Any, Any]:
     """The module and None, or None and what the import raised; half an import is undone."""
     report.step("import amdsmi: " + what)
     try:
@@ -106,7 +110,7 @@ def try_import(report, what):
         return None, error
 
 
-def word(error):
+def word(error: Any) -> str:
     """The library's own word for an error."""
     info = getattr(error, "err_info", None) or getattr(error, "err_msg", None)
     try:
@@ -116,9 +120,9 @@ def word(error):
 
 
 # ---------------------------------------------------------------- asking
-def read_system(module, report):
+def read_system(module: Any, report: Report) -> dict[str, Any]:
     """Versions of the library and of ROCm."""
-    found = {"module_version": str(getattr(module, "__version__", "")) or None}
+    found: dict[str, Any] = {"module_version": str(getattr(module, "__version__", "")) or None}
     report.step("amdsmi_get_lib_version")
     try:
         version = module.amdsmi_get_lib_version()
@@ -129,7 +133,7 @@ def read_system(module, report):
     return found
 
 
-def read_devices(module, report, proc):
+def read_devices(module: Any, report: Report, proc: str) -> int | None:
     """Reports every device; returns the library's count, or None if it gave no list."""
     report.step("amdsmi_get_processor_handles")
     try:
@@ -148,7 +152,7 @@ def read_devices(module, report, proc):
     return len(handles)
 
 
-def announcer(report, index, fine):
+def announcer(report: Report, index: int, fine: bool) -> Any:
     """A function that announces a call on this device; one announcement where it must be few."""
     if fine:
         return lambda call: report.step("GPU %d: %s" % (index, call))
@@ -156,11 +160,12 @@ def announcer(report, index, fine):
     return lambda call: None
 
 
-def read_device(module, step, index, handle, proc):
+def read_device(module: Any, step: Any, index: int, handle: Any, proc: str) -> dict[str, Any]:
     """The record of one device."""
-    fields, gaps = {}, []
+    fields: dict[str, Any] = {}
+    gaps: list[Any] = []
 
-    def ask(names, call, *arguments):
+    def ask(names: Any, call: str, *arguments: Any) -> Any:
         step(call)
         try:
             return getattr(module, call)(handle, *arguments)
@@ -204,13 +209,13 @@ def read_device(module, step, index, handle, proc):
     }
 
 
-def member(module, dotted):
+def member(module: Any, dotted: str) -> Any:
     """The enum member of the loaded module, or None if it has none of that name."""
     kind, name = dotted.split(".")
     return getattr(getattr(module, kind, None), name, None)
 
 
-def read_rest(module, ask, fields, gaps, handle, proc):
+def read_rest(module: Any, ask: Any, fields: Any, gaps: list[Any], handle: Any, proc: str) -> None:
     """Fills what takes more than one call: retired pages, RAS blocks and processes."""
     pages = ask(("ecc.retired_double_bit",), "amdsmi_get_gpu_bad_page_info")
     if isinstance(pages, list):
@@ -225,12 +230,12 @@ def read_rest(module, ask, fields, gaps, handle, proc):
         fields["processes"] = processes(module, listed, proc)
 
 
-def on(block):
+def on(block: Any) -> bool:
     """Whether error counting is on for a block."""
-    return block.get("status") == "ENABLED"
+    return bool(block.get("status") == "ENABLED")
 
 
-def ras_blocks(module, ask, blocks):
+def ras_blocks(module: Any, ask: Any, blocks: Any) -> list[str]:
     """Blocks that count errors, in words with their counts."""
     found = []
     for block in blocks:
@@ -244,7 +249,7 @@ def ras_blocks(module, ask, blocks):
     return found
 
 
-def processes(module, listed, proc):
+def processes(module: Any, listed: Any, proc: str) -> dict[str, Any]:
     """Own processes by name, others as count and bytes; older modules list handles."""
     found = {}
     for entry in listed:
@@ -254,7 +259,7 @@ def processes(module, listed, proc):
     return sort_processes(found, proc)
 
 
-def read_links(ask):
+def read_links(ask: Any) -> list[Any]:
     """The XGMI links with their state."""
     answer = ask(("links",), "amdsmi_get_gpu_xgmi_link_status")
     states = {"U": "active", "D": "down", "X": "inactive"}
@@ -264,7 +269,7 @@ def read_links(ask):
     ]
 
 
-def read_peers(module, report, handles):
+def read_peers(module: Any, report: Report, handles: Any) -> list[Any]:
     """For each pair: over what the devices are joined, and whether memory can be read."""
     peers = []
     kinds = {"XGMI": "XGMI", "PCIE": "PCIE", "PCIEXPRESS": "PCIE", "INTERNAL": "INTERNAL"}
@@ -273,10 +278,10 @@ def read_peers(module, report, handles):
         for other, second in enumerate(handles):
             if one == other:
                 continue
-            entry = {"from": one, "to": other}
+            entry: dict[str, Any] = {"from": one, "to": other}
             try:
                 number = module.amdsmi_topo_get_link_type(handle, second)["type"]
-                entry["path"] = kinds.get(link_name(module, number))
+                entry["path"] = kinds.get(link_name(module, number) or "")
                 reachable = module.amdsmi_is_P2P_accessible(handle, second)
                 entry["access"] = "ok" if reachable else "not-supported"
             except Exception as error:
@@ -285,10 +290,10 @@ def read_peers(module, report, handles):
     return peers
 
 
-def link_name(module, number):
+def link_name(module: Any, number: Any) -> str | None:
     """XGMI, PCIE, ... for the number of a link type in the module that was loaded."""
     for kind in ("AmdSmiLinkType", "AmdSmiIoLinkType"):
         for entry in getattr(module, kind, ()):
             if entry.value == number:
-                return entry.name.split("_")[-1]
+                return str(entry.name).split("_")[-1]
     return None

@@ -1,5 +1,9 @@
 """What amdsmi's calls fill of a device, and what their answers may be (standard library only)."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from .nvml_fields import ImplausibleError
 
 VIRTUALIZATION = {
@@ -10,10 +14,10 @@ VIRTUALIZATION = {
 }
 
 
-def within(low, high, scale=1):
+def within(low: float, high: float, scale: float = 1) -> Any:
     """A reader of numbers between two bounds, divided by the scale."""
 
-    def read(value):
+    def read(value: Any) -> Any:
         if value is None or isinstance(value, str):
             raise ImplausibleError("amdsmi says %r" % (value,))
         if not low <= value <= high:
@@ -23,21 +27,21 @@ def within(low, high, scale=1):
     return read
 
 
-def text(value):
+def text(value: Any) -> str:
     """A string that says something."""
     if not value or str(value).strip() in ("N/A", "NA", "None", "0x0000000000000000"):
         raise ImplausibleError("amdsmi says %r" % (value,))
     return str(value).strip()
 
 
-def counter(value):
+def counter(value: Any) -> str:
     """A 64-bit counter as a string."""
     if isinstance(value, str) or value >= 2**64 - 1:
         raise ImplausibleError("amdsmi says %s, its mark for not available" % (value,))
     return str(value)
 
 
-def gfx(value):
+def gfx(value: Any) -> str:
     """The target's name, such as gfx942."""
     name = text(value)
     if not name.startswith("gfx") or name in ("gfx0", "gfxffffffffffffffff"):
@@ -45,7 +49,7 @@ def gfx(value):
     return name
 
 
-def generation(value):
+def generation(value: Any) -> int:
     """PCI Express generation of a link speed in MT/s (older modules: in GT/s)."""
     speed = within(1, 10**6)(value)
     speed = speed if speed > 100 else speed * 1000
@@ -60,10 +64,10 @@ CELSIUS = within(-60, 200)
 BYTES = within(0, 2**50)
 
 
-def parts(*keys):
+def parts(*keys: str) -> Any:
     """A function that follows keys into the dictionaries of an answer."""
 
-    def follow(answer):
+    def follow(answer: Any) -> Any:
         for key in keys:
             answer = answer[key]
         return answer
@@ -71,22 +75,22 @@ def parts(*keys):
     return follow
 
 
-def whole(answer):
+def whole(answer: Any) -> Any:
     """The answer itself."""
     return answer
 
 
-def watts(key):
+def watts(key: str) -> Any:
     """A power cap: microwatts in the library's units, watts in some modules."""
 
-    def read(answer):
+    def read(answer: Any) -> Any:
         value = within(0, 20 * 10**9)(answer[key])
         return round(value / 1e6, 3) if value > 20000 else float(value)
 
     return read
 
 
-def power_usage(answer):
+def power_usage(answer: Any) -> float:
     """The first of the power readings that is a number and not zero."""
     for key in ("current_socket_power", "socket_power", "average_socket_power"):
         value = answer.get(key)

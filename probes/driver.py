@@ -1,6 +1,11 @@
 """The questions of the driver stage, each asked in a child that may die of it."""
 
+from __future__ import annotations
+
 import importlib
+from typing import Any
+
+from .report import Report
 
 # The module and the function that ask; only what is asked is loaded.
 QUESTIONS = {
@@ -11,7 +16,7 @@ QUESTIONS = {
 }
 
 
-def run(report, options, state):
+def run(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
     """Stage ``driver`` for the question named in the options."""
     module, function = QUESTIONS[options["question"]]
     loaded = importlib.import_module("." + module, __package__)

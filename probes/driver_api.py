@@ -4,8 +4,13 @@ Runs in a child with the loader environment of the user's program. For each devi
 says of it, a context, and a small allocation written, read back and compared.
 """
 
+from __future__ import annotations
+
 import ctypes
 import os
+from typing import Any
+
+from .report import Report
 
 CUDA_LIBRARY = "libcuda.so.1"
 HIP_LIBRARIES = ("libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so")
@@ -33,7 +38,7 @@ HIP_ATTRIBUTES = (
 class RefusedError(Exception):
     """A call of the driver API that did not return success."""
 
-    def __init__(self, said):
+    def __init__(self, said: dict[str, Any]) -> None:
         super(RefusedError, self).__init__(
             "%s returned %s (%s): %s" % (said["call"], said["code"], said["name"], said["text"])
         )
@@ -43,13 +48,13 @@ class RefusedError(Exception):
 class Api:
     """A loaded driver library whose calls are announced, and raise ``RefusedError``."""
 
-    def __init__(self, library, report, name_of, text_of):
+    def __init__(self, library: Any, report: Report, name_of: Any, text_of: Any) -> None:
         self.library = library
         self.report = report
         self.name_of = name_of  # functions of a code that give its name and text
         self.text_of = text_of
 
-    def call(self, name, *arguments, **where):
+    def call(self, name: str, *arguments: Any, **where: Any) -> None:
         """Calls the function, or its first spelling that the library has."""
         names = where.get("names", (name,))
         self.report.step(where.get("on", "") + name)
@@ -67,7 +72,7 @@ class Api:
             {"call": name, "code": None, "name": "missing", "text": "no such function"}
         )
 
-    def said(self, call, code):
+    def said(self, call: str, code: int) -> dict[str, Any]:
         """The call with the number, the name and the library's text."""
         return {
             "call": call,
@@ -77,7 +82,7 @@ class Api:
         }
 
 
-def loaded(report, names):
+def loaded(report: Report, names: Any) -> tuple[Any, Any, list[Any]]:
     """The first library of the names that loads, with its name, or the errors."""
     errors = []
     for name in names:
@@ -93,7 +98,7 @@ def loaded(report, names):
     return None, None, errors
 
 
-def not_loaded(report, errors):
+def not_loaded(report: Report, errors: list[Any]) -> None:
     """Ends the question: absent if no file has one of the names, else it does not load."""
     for name, error in errors:
         found = str(error)
@@ -105,7 +110,7 @@ def not_loaded(report, errors):
     return report.result("passed", answer="absent", call=said)
 
 
-def mapped_path(name):
+def mapped_path(name: str) -> str | None:
     """The file that the loader mapped for a library, from /proc/self/maps."""
     stem = name.split(".so")[0] + ".so"
     try:
@@ -119,7 +124,7 @@ def mapped_path(name):
     return None
 
 
-def climb(report, api, ask):
+def climb(report: Report, api: Api, ask: Any) -> None:
     """Asks all devices; a refusal of the API itself ends the question as failed."""
     try:
         count = ask(api)
@@ -130,7 +135,7 @@ def climb(report, api, ask):
     report.result("passed", count=count)
 
 
-def read_attributes(api, call, numbers, target, on):
+def read_attributes(api: Api, call: str, numbers: Any, target: Any, on: str) -> dict[str, Any]:
     """The attributes that the library knows, by our names; others are left out."""
     found = {}
     value = ctypes.c_int()
@@ -147,7 +152,7 @@ def read_attributes(api, call, numbers, target, on):
 PATTERN = bytes(bytearray((7 * n + (n >> 8)) & 0xFF for n in range(4096))) * (COPY_BYTES // 4096)
 
 
-def differing(received):
+def differing(received: bytes) -> int:
     """How many bytes of the pattern came back different."""
     if received == PATTERN:
         return 0
@@ -155,7 +160,7 @@ def differing(received):
 
 
 # ---------------------------------------------------------------- CUDA
-def run_cuda(report, options, state):
+def run_cuda(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
     """Stage data: ``answer``, ``call`` (the cuInit), ``version``, ``path`` of the libcuda, and
     one ``device:<n>`` with name, uuid, PCI address, attributes and ``copy``."""
     library, name, errors = loaded(report, (CUDA_LIBRARY,))
@@ -163,8 +168,8 @@ def run_cuda(report, options, state):
         not_loaded(report, errors)
         return
 
-    def words(call):
-        def word(code):
+    def words(call: str) -> Any:
+        def word(code: int) -> str | None:
             text = ctypes.c_char_p()
             try:
                 failed = getattr(library, call)(ctypes.c_int(code), ctypes.byref(text))
@@ -179,7 +184,7 @@ def run_cuda(report, options, state):
     climb(report, api, ask_cuda)
 
 
-def ask_cuda(api):
+def ask_cuda(api: Api) -> int:
     """Versions, cuInit and every device; returns the count."""
     version = ctypes.c_int()
     try:
@@ -196,10 +201,10 @@ def ask_cuda(api):
     return count.value
 
 
-def cuda_device(api, index):
+def cuda_device(api: Api, index: int) -> dict[str, Any]:
     """What the driver API says of a device, and whether a small copy comes back the same."""
     on = "CUDA device %d: " % index
-    found = {"index": index}
+    found: dict[str, Any] = {"index": index}
     try:
         device = ctypes.c_int()
         api.call("cuDeviceGet", ctypes.byref(device), ctypes.c_int(index), on=on)
@@ -218,7 +223,7 @@ def cuda_device(api, index):
     return found
 
 
-def cuda_identity(api, device, on):
+def cuda_identity(api: Api, device: Any, on: str) -> dict[str, Any]:
     """UUID as NVML writes it, and PCI address; old drivers may have neither call."""
     found = {}
     raw = ctypes.create_string_buffer(16)
@@ -237,14 +242,14 @@ def cuda_identity(api, device, on):
     return found
 
 
-def uuid_text(raw):
+def uuid_text(raw: bytes) -> str:
     """Sixteen bytes as GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx."""
     digits = "".join("%02x" % byte for byte in bytearray(raw))
     parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
     return "GPU-" + "-".join(parts)
 
 
-def cuda_copy(api, device, on):
+def cuda_copy(api: Api, device: Any, on: str) -> dict[str, int]:
     """``equal`` or how many bytes differ, with the primary context retained meanwhile."""
     context = ctypes.c_void_p()
     pointer = ctypes.c_void_p()
@@ -253,12 +258,12 @@ def cuda_copy(api, device, on):
     try:
         api.call("cuCtxSetCurrent", context, on=on)
         size = ctypes.c_size_t(COPY_BYTES)
-        call = lambda name, *a: api.call(name, *a, names=(name + "_v2",), on=on)  # noqa: E731
-        call("cuMemAlloc", ctypes.byref(pointer), size)
-        call("cuMemcpyHtoD", pointer, PATTERN, size)
-        call("cuMemcpyDtoH", received, pointer, size)
+        v2 = _second_version(api, on)
+        v2("cuMemAlloc", ctypes.byref(pointer), size)
+        v2("cuMemcpyHtoD", pointer, PATTERN, size)
+        v2("cuMemcpyDtoH", received, pointer, size)
         api.call("cuCtxSynchronize", on=on)
-        call("cuMemFree", pointer)
+        v2("cuMemFree", pointer)
     finally:
         names = ("cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRelease")
         try:
@@ -268,8 +273,17 @@ def cuda_copy(api, device, on):
     return {"bytes": COPY_BYTES, "differing": differing(received.raw)}
 
 
+def _second_version(api: Api, on: str) -> Any:
+    """A caller of functions whose 64-bit form has the suffix _v2."""
+
+    def call(name: str, *arguments: Any) -> None:
+        api.call(name, *arguments, names=(name + "_v2",), on=on)
+
+    return call
+
+
 # ---------------------------------------------------------------- HIP
-def run_hip(report, options, state):
+def run_hip(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
     """Stage data as for CUDA; ``options["hip_libraries"]`` are tried after the loader's names."""
     names = HIP_LIBRARIES + tuple(options.get("hip_libraries", ()))
     library, name, errors = loaded(report, names)
@@ -277,12 +291,12 @@ def run_hip(report, options, state):
         not_loaded(report, errors)
         return
 
-    def words(call):
+    def words(call: str) -> Any:
         function = getattr(library, call, None)
         if function is not None:
             function.restype = ctypes.c_char_p
 
-        def word(code):
+        def word(code: int) -> str | None:
             text = function(ctypes.c_int(code)) if function is not None else None
             return None if text is None else text.decode("utf-8", "replace")
 
@@ -293,7 +307,7 @@ def run_hip(report, options, state):
     climb(report, api, ask_hip)
 
 
-def ask_hip(api):
+def ask_hip(api: Api) -> int:
     """hipInit, versions and every device; returns the count."""
     api.call("hipInit", ctypes.c_uint(0))
     api.report.data(answer="ok", call=api.said("hipInit", 0))
@@ -311,10 +325,10 @@ def ask_hip(api):
     return count.value
 
 
-def hip_device(api, index):
+def hip_device(api: Api, index: int) -> dict[str, Any]:
     """What the HIP API says of a device, and whether a small copy comes back the same."""
     on = "HIP device %d: " % index
-    found = {"index": index}
+    found: dict[str, Any] = {"index": index}
     device = ctypes.c_int(index)
     try:
         text = ctypes.create_string_buffer(256)
@@ -333,7 +347,7 @@ def hip_device(api, index):
     return found
 
 
-def hip_copy(api, device, on):
+def hip_copy(api: Api, device: Any, on: str) -> dict[str, int]:
     """``equal`` or how many bytes differ."""
     pointer = ctypes.c_void_p()
     received = ctypes.create_string_buffer(COPY_BYTES)

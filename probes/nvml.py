@@ -5,8 +5,11 @@ a crash or a hang names the call and the device, and every call may fail by itse
 becomes a gap of the fields that it would have filled.
 """
 
+from __future__ import annotations
+
 import ctypes
 import sys
+from typing import Any
 
 from .nvml_fields import (
     BYTES,
@@ -19,10 +22,8 @@ from .nvml_fields import (
     INSTANCE_ROWS,
     LICENSE,
     ON_OFF,
-    P2P_STATUS,
     RECOVERY,
     ROWS,
-    TOPOLOGY,
     ImplausibleError,
     among,
     call_result,
@@ -33,7 +34,9 @@ from .nvml_fields import (
     text,
     word,
 )
+from .nvml_peers import read_peers
 from .processes import sort_processes
+from .report import Report
 
 LIBRARY = "libnvidia-ml.so.1"
 FINE_STEPS = 32  # more devices than this are announced once each, not once a call
@@ -42,7 +45,7 @@ NOT_SUPPORTED, NOT_FOUND, FUNCTION_NOT_FOUND, LOST, RESET = 3, 6, 13, 15, 16
 TRY_NEXT = (FUNCTION_NOT_FOUND, 25, 26)  # not there, struct version unknown, deprecated
 
 
-def run(report, options, state):
+def run(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
     """Stage data: ``answer`` (ok, absent, refused), ``call``, versions, and one
     ``device:<n>`` for each device with ``fields``, ``gaps``, ``error``, ``links``, ``peers``."""
     sys.path.extend(options.get("python_paths", ()))
@@ -72,7 +75,7 @@ def run(report, options, state):
     return report.result("passed", count=count)
 
 
-def not_loaded(report, call, error):
+def not_loaded(report: Report, call: str, error: Any) -> None:
     """The answer where the library cannot be loaded: absent if there is no such file."""
     said = {"call": call, "code": None, "name": type(error).__name__, "text": str(error)}
     if "No such file" in str(error) and LIBRARY in str(error).split(":")[0]:
@@ -80,9 +83,9 @@ def not_loaded(report, call, error):
     return report.result("failed", "does-not-load", error, answer="refused", call=said)
 
 
-def read_system(nvml, report):
+def read_system(nvml: Any, report: Report) -> dict[str, Any]:
     """Versions of the driver and of the library, and the CUDA version that they carry."""
-    found = {}
+    found: dict[str, Any] = {}
     for name, call in (
         ("driver_version", "nvmlSystemGetDriverVersion"),
         ("nvml_version", "nvmlSystemGetNVMLVersion"),
@@ -97,11 +100,11 @@ def read_system(nvml, report):
     return found
 
 
-def read_devices(nvml, report, proc):
+def read_devices(nvml: Any, report: Report, proc: str) -> int | None:
     """Reports every device, and its MIG instances in its place; returns NVML's count."""
     report.step("nvmlDeviceGetCount")
     try:
-        count = nvml.nvmlDeviceGetCount()
+        count: int = nvml.nvmlDeviceGetCount()
     except nvml.NVMLError as error:
         report.data(count_error=call_result(nvml, "nvmlDeviceGetCount", error))
         return None
@@ -122,7 +125,7 @@ def read_devices(nvml, report, proc):
     return count
 
 
-def announcer(report, index, fine):
+def announcer(report: Report, index: int, fine: bool) -> Any:
     """A function that announces calls on this device; one announcement where it must be few.
 
     Calls that belong together are announced together: each record costs its reader more than
@@ -137,17 +140,17 @@ def announcer(report, index, fine):
 class Reading:
     """What was read of one device so far: fields by dotted name, gaps, and its last word."""
 
-    def __init__(self, nvml, step):
+    def __init__(self, nvml: Any, step: Any) -> None:
         self.nvml = nvml
         self.step = step
-        self.fields = {}
-        self.gaps = []  # [field, why, said by]
-        self.error = None  # the word of a device that does not answer
+        self.fields: dict[str, Any] = {}
+        self.gaps: list[Any] = []  # [field, why, said by]
+        self.error: str | None = None  # the word of a device that does not answer
         self.lost = False
-        self.links = []
-        self.instances = []
+        self.links: list[Any] = []
+        self.instances: list[Any] = []
 
-    def record(self, index):
+    def record(self, index: int) -> dict[str, Any]:
         """What travels to the agent."""
         return {
             "index": index,
@@ -158,15 +161,15 @@ class Reading:
             "instances": self.instances,
         }
 
-    def handle(self, index):
+    def handle(self, index: int) -> Any:
         """The device's handle, or None if it cannot be had."""
         return self.ask((), "nvmlDeviceGetHandleByIndex", index)
 
-    def identify(self, handle):
+    def identify(self, handle: Any) -> None:
         """Reads what names the device, before anything that may lose it."""
         self.rows(handle, IDENTITY)
 
-    def details(self, handle, proc):
+    def details(self, handle: Any, proc: str) -> None:
         """Reads everything else."""
         self.memory(handle)
         self.rows(handle, ROWS)
@@ -178,13 +181,13 @@ class Reading:
         self.processes(handle, proc)
         self.partition(handle, proc)
 
-    def ask(self, fields, call, *arguments):
+    def ask(self, fields: Any, call: str, *arguments: Any) -> Any:
         """The answer of a call, announced before it is made; None with gaps for the fields."""
         if not self.lost:
             self.step(call)
         return self.answer(fields, call, *arguments)
 
-    def answer(self, fields, calls, *arguments):
+    def answer(self, fields: Any, calls: Any, *arguments: Any) -> Any:
         """The answer of the first spelling that the driver knows, or None with a gap a field."""
         error = None
         for call in (calls,) if isinstance(calls, str) else calls:
@@ -201,7 +204,7 @@ class Reading:
         self.failed(fields, call, error)
         return None
 
-    def failed(self, fields, call, error):
+    def failed(self, fields: Any, call: str, error: Any) -> None:
         """Keeps the word of a call that failed; a lost device is asked nothing more."""
         code = getattr(error, "value", None)
         said = "%s has no %s" % (self.nvml.__name__, call) if code is None else word(error)
@@ -210,7 +213,7 @@ class Reading:
             self.error = self.error or said
             self.lost = self.lost or code == LOST or not fields
 
-    def rows(self, handle, rows):
+    def rows(self, handle: Any, rows: Any) -> None:
         """Fills the fields of a table, announced by their parts: power, clocks, ..."""
         announced = None
         for place, (fields, calls, arguments, read) in enumerate(rows):
@@ -222,7 +225,7 @@ class Reading:
             if answer is not None:
                 self.fill(fields, calls if isinstance(calls, str) else calls[0], read, answer)
 
-    def fill(self, fields, call, read, answer):
+    def fill(self, fields: Any, call: str, read: Any, answer: Any) -> None:
         """Sets the fields from an answer; what cannot be is a gap with the library's value."""
         try:
             values = read(answer)
@@ -231,31 +234,31 @@ class Reading:
             return
         self.fields.update(zip(fields, values if len(fields) > 1 else [values]))
 
-    def memory(self, handle):
+    def memory(self, handle: Any) -> None:
         """Total, used and reserved; older drivers count what is reserved as used."""
-        version = getattr(self.nvml, "nvmlMemory_v2", None)
-        self.step("nvmlDeviceGetMemoryInfo_v2")
-        try:
-            info = self.nvml.nvmlDeviceGetMemoryInfo(handle, version)
-            parts = (info.total, info.used, info.reserved) if version else (info.total, info.used)
-        except self.nvml.NVMLError as error:
-            info = None
-            if error.value not in TRY_NEXT:
-                fields = ("memory_total_bytes", "memory_used_bytes", "memory_reserved_bytes")
-                self.failed(fields, "nvmlDeviceGetMemoryInfo_v2", error)
-                return
-        if info is None:
-            info = self.ask(
-                ("memory_total_bytes", "memory_used_bytes"), "nvmlDeviceGetMemoryInfo", handle
-            )
-            if info is None:
-                return
-            parts = (info.total, info.used)
         names = ("memory_total_bytes", "memory_used_bytes", "memory_reserved_bytes")
-        for name, part in zip(names, parts):
-            self.fill((name,), "nvmlDeviceGetMemoryInfo", BYTES, part)
+        call = "nvmlDeviceGetMemoryInfo"
+        info = None
+        version = getattr(self.nvml, "nvmlMemory_v2", None)
+        if version is not None and not self.lost:
+            self.step(call + "_v2")
+            try:
+                info = self.nvml.nvmlDeviceGetMemoryInfo(handle, version)
+            except self.nvml.NVMLError as error:
+                if error.value not in TRY_NEXT:
+                    self.failed(names, call + "_v2", error)
+                    return
+        if info is None:
+            info = self.ask(names, call, handle)
+        if info is None:
+            return
+        for name, part in zip(names, ("total", "used", "reserved")):
+            if hasattr(info, part):
+                self.fill((name,), call, BYTES, getattr(info, part))
+            else:
+                self.gaps.append([name, "this driver counts it as used", call])
 
-    def field_values(self, handle):
+    def field_values(self, handle: Any) -> None:
         """Reads what only the table of numbered fields has."""
         wanted = (
             (FIELD_MEMORY_TEMPERATURE, "temperature.memory_celsius", CELSIUS),
@@ -272,7 +275,7 @@ class Reading:
             else:
                 self.fill((field,), "nvmlDeviceGetFieldValues", read, value.value.uiVal)
 
-    def fabric(self, handle):
+    def fabric(self, handle: Any) -> None:
         """Reads the registration with the NVSwitch fabric; the summary came with version 3."""
         call = "nvmlDeviceGetGpuFabricInfoV"
         for kind in ("c_nvmlGpuFabricInfo_v3_t", "c_nvmlGpuFabricInfoV_t"):
@@ -297,7 +300,7 @@ class Reading:
                 self.fill(("fabric.health",), call, among(FABRIC_HEALTH), summary)
             return
 
-    def license(self, handle):
+    def license(self, handle: Any) -> None:
         """Reads the licence of a virtual GPU."""
         call = "nvmlDeviceGetGridLicensableFeatures"
         found = self.ask(["license_state"], call, handle)
@@ -307,7 +310,7 @@ class Reading:
         states = [feature.featureState for feature in features]
         self.fill(("license_state",), call, lambda s: among(LICENSE)(max(s, default=0)), states)
 
-    def nvlinks(self, handle):
+    def nvlinks(self, handle: Any) -> None:
         """Reads every NVLink: state, what is at the other end, the sum of its error counters."""
         for link in range(getattr(self.nvml, "NVML_NVLINK_MAX_LINKS", 18)):
             if self.lost:
@@ -325,7 +328,7 @@ class Reading:
                 entry.update(self.far_end(handle, link))
             self.links.append(entry)
 
-    def far_end(self, handle, link):
+    def far_end(self, handle: Any, link: int) -> dict[str, Any]:
         """The peer and the errors of an active link, as far as the library tells."""
         found = {}
         try:
@@ -344,7 +347,7 @@ class Reading:
             found["error_count"] = str(total)
         return found
 
-    def processes(self, handle, proc):
+    def processes(self, handle: Any, proc: str) -> None:
         """Own processes by name; those of others, and those not visible here, as a sum."""
         found = {}
         for kind in ("Compute", "Graphics"):
@@ -358,7 +361,7 @@ class Reading:
                 found[entry.pid] = entry.usedGpuMemory
             self.fields["processes"] = sort_processes(found, proc)
 
-    def partition(self, handle, proc):
+    def partition(self, handle: Any, proc: str) -> None:
         """Reads the MIG mode, and the instances as devices of their own."""
         self.rows(
             handle, ((("partition.mig_mode",), "nvmlDeviceGetMigMode", (), lambda a: ON_OFF(a[0])),)
@@ -383,25 +386,3 @@ class Reading:
             self.instances.append(instance.record(number))
         if limit is not None:
             self.fields["partition.mig_instances"] = len(self.instances)
-
-
-def read_peers(nvml, report, handles):
-    """Reports for each pair whether one device can read the other's memory, and over what."""
-    peers = []
-    for one, handle in handles.items():
-        report.step("GPU %d: nvmlDeviceGetP2PStatus" % one)
-        for other, second in handles.items():
-            if one == other:
-                continue
-            entry = {"from": one, "to": other}
-            for key, call, arguments, words in (
-                ("path", "nvmlDeviceGetTopologyCommonAncestor", (), TOPOLOGY.get),
-                ("access", "nvmlDeviceGetP2PStatus", (0,), among(P2P_STATUS)),
-                ("nvlink", "nvmlDeviceGetP2PStatus", (2,), lambda code: code == 0),
-            ):
-                try:
-                    entry[key] = words(getattr(nvml, call)(handle, second, *arguments))
-                except (nvml.NVMLError, ImplausibleError, AttributeError):
-                    continue
-            peers.append(entry)
-    report.data(peers=peers)

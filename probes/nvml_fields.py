@@ -1,5 +1,9 @@
 """What NVML's calls fill of a device, and what their answers may be (standard library only)."""
 
+from __future__ import annotations
+
+from typing import Any
+
 EVENT_REASONS = (
     (0x1, "GpuIdle"),
     (0x2, "ApplicationsClocksSetting"),
@@ -44,7 +48,7 @@ class ImplausibleError(Exception):
     """A value that cannot be one: the library's mark for "not available", or nonsense."""
 
 
-def text(answer):
+def text(answer: Any) -> str:
     """The library's string, which old versions give as bytes."""
     found = answer.decode("utf-8", "backslashreplace") if isinstance(answer, bytes) else answer
     if not found or found in ("N/A", "[N/A]", "Unknown Error", "0", "00.00.00.00.00"):
@@ -52,10 +56,10 @@ def text(answer):
     return found
 
 
-def within(low, high, scale=1):
+def within(low: float, high: float, scale: float = 1) -> Any:
     """A reader of numbers between two bounds; others are the library's marks or nonsense."""
 
-    def read(answer):
+    def read(answer: Any) -> Any:
         if not low <= answer <= high:
             raise ImplausibleError("the library says %#x, which cannot be" % answer)
         return answer if scale == 1 else round(answer / scale, 3)
@@ -63,10 +67,10 @@ def within(low, high, scale=1):
     return read
 
 
-def among(words):
+def among(words: Any) -> Any:
     """A reader of a number that stands for one of the words."""
 
-    def read(answer):
+    def read(answer: Any) -> Any:
         word = words[answer] if 0 <= answer < len(words) else None
         if word is None:
             raise ImplausibleError("the library says %d, which has no meaning here" % answer)
@@ -75,26 +79,26 @@ def among(words):
     return read
 
 
-def counter(answer):
+def counter(answer: Any) -> str:
     """A 64-bit counter as a string."""
     if answer == 2**64 - 1:
         raise ImplausibleError("the library says 2**64-1, its mark for not available")
     return str(answer)
 
 
-def each(*readers):
+def each(*readers: Any) -> Any:
     """A reader of an answer with several parts, one reader a part."""
     return lambda answer: [reader(part) for reader, part in zip(readers, answer)]
 
 
-def event_reasons(mask):
+def event_reasons(mask: int) -> list[str]:
     """The names of the bits; a bit without a name is shown as a number, not dropped."""
     names = [name for bit, name in EVENT_REASONS if mask & bit]
     rest = mask & ~0x7FF
     return names + ([hex(rest)] if rest else [])
 
 
-def pci_address(info):
+def pci_address(info: Any) -> str:
     """The address as dddd:bb:dd.f in lower case; NVML's domain has eight digits."""
     name = text(info.busId).lower()
     domain, bus, rest = name.split(":")
@@ -205,13 +209,13 @@ INSTANCE_ROWS = (
 )
 
 
-def part_of(fields):
+def part_of(fields: Any) -> str:
     """The part of a device that the first field belongs to, such as power."""
     part, _, inner = fields[0].partition(".")
     return part if inner else ""
 
 
-def calls_of_part(rows, part):
+def calls_of_part(rows: Any, part: str) -> list[str]:
     """The calls of the rows from here on that belong to the part, each once."""
     calls = []
     for fields, spellings, _, _ in rows:
@@ -223,20 +227,25 @@ def calls_of_part(rows, part):
     return calls
 
 
-def call_result(nvml, call, error):
+def call_result(nvml: Any, call: str, error: Any) -> dict[str, Any]:
     """The number, name and text that a call failed with."""
     names = [
         n for n in dir(nvml) if n.startswith("NVML_ERROR_") and getattr(nvml, n) == error.value
     ]
-    return {"call": call, "code": error.value, "name": (names or [None])[0], "text": word(error)}
+    return {
+        "call": call,
+        "code": error.value,
+        "name": names[0] if names else None,
+        "text": word(error),
+    }
 
 
-def named(nvml, error):
+def named(nvml: Any, error: Any) -> dict[str, str]:
     """The error as a record's type and text."""
     return {"type": type(error).__name__, "text": word(error)}
 
 
-def word(error):
+def word(error: Any) -> str:
     """The library's own word for an error; a stand-in or a broken library may have none."""
     try:
         return str(error)

@@ -1,9 +1,12 @@
 """Whose processes use a device: this user's by name, the others only counted."""
 
+from __future__ import annotations
+
 import os
+from typing import Any
 
 
-def sort_processes(found, proc):
+def sort_processes(found: dict[int, Any], proc: str) -> dict[str, Any]:
     """The processes of this user with their names, and how many others there are."""
     own, others, others_bytes = [], 0, None
     for pid, memory in sorted(found.items()):

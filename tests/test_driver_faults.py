@@ -13,14 +13,8 @@ from pathlib import Path
 import pytest
 
 from agent.codec import to_json
-from agent.model import Stage
-from agent.run.worker import Worker
 
 from .simulate import Simulation, ask_drivers, examine, simulate
-
-
-def answer_of(workers: list[Worker], question: str) -> Stage:
-    return next(s for worker in workers for s in worker.stages if s.subject == question)
 
 
 @pytest.fixture
@@ -31,11 +25,6 @@ def eight(tmp_path: Path, stand_ins: Path) -> Simulation:
 @pytest.fixture
 def one(tmp_path: Path, stand_ins: Path) -> Simulation:
     return simulate("h100-sxm", tmp_path, stand_ins)
-
-
-@pytest.fixture
-def amd(tmp_path: Path, stand_ins: Path) -> Simulation:
-    return simulate("mi300x-8", tmp_path, stand_ins)
 
 
 # ---------------------------------------------------------------- death of a child
@@ -219,8 +208,10 @@ def test_a_refusal_of_nvml_keeps_number_name_and_text(
     one.say(**{"nvml.init": code})
     facts, stage, gaps, _ = examine(one, only=("nvml",))
     assert (stage.status, stage.reason) == ("failed", "refused")
-    said = facts.drivers.nvidia and facts.drivers.nvidia.nvml
+    assert facts.drivers.nvidia is not None
+    said = facts.drivers.nvidia.nvml
     assert said is not None
+    assert said.text is not None
     assert (said.call, said.code) == ("nvmlInit", code)
     assert (said.name or "").startswith("NVML_ERROR_")
     # pynvml words the known codes itself; either way it is the library's word.
@@ -312,81 +303,6 @@ def test_a_device_whose_handle_is_refused_keeps_its_place_and_gets_its_address(
     # Seven of eight addresses are taken, so the eighth on the bus is this one's.
     assert facts.devices[3].id == "0000:5d:00.0"
     assert facts.devices[4].error is None
-
-
-# ---------------------------------------------------------------- AMD
-def test_amdsmi_that_refuses_keeps_its_word(amd: Simulation) -> None:
-    amd.say(**{"amd.init": 34, "hip.init": 100})
-    facts, stage, _, _ = examine(amd, only=("amd_smi", "hip"))
-    assert (stage.status, stage.reason) == ("failed", "refused")
-    said = facts.drivers.amd and facts.drivers.amd.amdsmi
-    assert said is not None
-    assert (said.code, said.name) == (34, "AMDSMI_STATUS_DRIVER_NOT_LOADED")
-
-
-def test_an_import_that_prints_and_raises_is_a_gap_and_hip_still_answers(amd: Simulation) -> None:
-    """amdsmi prints to stdout and raises KeyError where its library does not load."""
-    library = Path(amd.environ["ROCM_PATH"]) / "lib" / "libamd_smi.so"
-    library.parent.mkdir(parents=True)
-    library.write_text("not an ELF file")
-    (amd.libraries / "libamd_smi.so").unlink()
-    facts, stage, gaps, workers = examine(amd, only=("amd_smi", "hip"))
-    answer = answer_of(workers, "amd_smi")
-    assert (answer.status, answer.reason) == ("skipped", "does-not-load")
-    assert answer.error is not None
-    assert answer.error.type == "KeyError"
-    assert stage.status == "passed"
-    assert stage.data["questions"]["amd_smi"] == "unknown"
-    assert len(facts.devices) == 8
-    assert facts.devices[0].id == "0000:05:00.0"
-    assert any(gap.said_by == "amd_smi" and "KeyError" in gap.why for gap in gaps) or any(
-        "libamd_smi.so" in gap.why for gap in gaps
-    )
-
-
-def test_rocms_own_copy_of_amdsmi_is_taken_before_the_installed_one(amd: Simulation) -> None:
-    import importlib.util
-
-    spec = importlib.util.find_spec("amdsmi")
-    assert spec is not None
-    assert spec.origin is not None
-    place = Path(amd.environ["ROCM_PATH"]) / "share" / "amd_smi"
-    place.mkdir(parents=True)
-    shutil.copytree(Path(spec.origin).parent, place / "amdsmi")
-    facts, _, _, _ = examine(amd, only=("amd_smi",))
-    assert facts.drivers.amd is not None
-    assert facts.drivers.amd.amdsmi_origin == "rocm"
-    assert len(facts.devices) == 8
-
-
-def test_without_rocms_copy_the_installed_one_is_named_as_origin(amd: Simulation) -> None:
-    facts, _, _, _ = examine(amd, only=("amd_smi",))
-    assert facts.drivers.amd is not None
-    assert facts.drivers.amd.amdsmi_origin == "pypi"
-
-
-def test_amd_sentinels_are_gaps(amd: Simulation) -> None:
-    changed = {
-        "amd.0.power_usage": 0xFFFF,
-        "amd.0.pcie_width": 0xFFFF,
-        "amd.0.compute_units": 2**32 - 1,
-        "amd.0.utilization": 0xFFFF,
-        "amd.0.clock.0": f"{2**32 - 1} {2**32 - 1}",
-        "amd.0.memory_total": 2**64 - 1,
-    }
-    amd.say(**changed)
-    facts, _, gaps, _ = examine(amd, only=("amd_smi",))
-    device = facts.devices[0]
-    assert device.power is not None
-    assert (device.power.usage_watts, device.power.limit_watts) == (None, 750.0)
-    assert device.pcie is not None
-    assert device.pcie.width_current is None
-    assert device.multiprocessor_count is None
-    assert device.memory_total_bytes is None
-    assert device.utilization_percent is None
-    pointers = {gap.pointer for gap in gaps}
-    assert "/facts/devices/0/power/usage_watts" in pointers
-    assert "/facts/devices/0/memory_total_bytes" in pointers
 
 
 # ---------------------------------------------------------------- two vendors, two users
