@@ -46,7 +46,7 @@ def read(page: Page, draft: Draft) -> None:
             draft.put("container.kind", kind, line, weight)
             draft.evidence.append(f"line {line}")
     image = re.search(
-        r"docker run [^\n]*?[ =]((?:[\w.-]+/)*[\w.-]+:[\w.-]+)(?:\s|$)|^FROM (\S+:\S+)",
+        r"docker run [^\n]{0,300}?[ =]((?:[\w.-]+/)*[\w.-]+:[\w.-]+)(?:\s|$)|^FROM (\S+:\S+)",
         page.text,
         re.M,
     )

@@ -90,7 +90,9 @@ class Draft:
             return
         before = self.slots.get(slot)
         _state(self.slots, slot, value, line, weight)
-        if before is not None and _differ(before.value, value) and len(self.passed_over) < 50:
+        if before is None or max(before.weight, weight) == MENTION or len(self.passed_over) > 50:
+            return
+        if _differ(before.value, value):
             stands = self.slots[slot].line
             other = line if stands == before.line else before.line
             self.passed_over.append(

@@ -8,8 +8,9 @@ from agent.reading.draft import MESSAGE, TOOL, Draft
 from agent.reading.page import Page
 
 LONGEST_RECORD = 8  # lines of one message
+MOST_LINES = 6000  # of a longer log the two ends are read
 _SIGN = re.compile(
-    r"NVRM: |nvidia-nvswitch|\bamdgpu[ :]|kfd kfd|\bkfd[ :]|oom-kill|[Oo]ut of memory: Kill"
+    r"NVRM: |nvidia-nvswitch\d*: |\bamdgpu[ :]|kfd kfd|\bkfd[ :]|oom-kill|[Oo]ut of memory: Kill"
     r"|AER: |PCIe Bus Error|mce: \[|segfault at|general protection|nvidia-uvm:|Lockdown: "
     r"|key was rejected"
 )
@@ -45,4 +46,5 @@ def _kernel_lines(page: Page) -> list[str]:
             follow -= 1
         else:
             follow = 0
-    return kept
+    half = MOST_LINES // 2
+    return kept if len(kept) <= MOST_LINES else kept[:half] + kept[-half:]

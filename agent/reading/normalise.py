@@ -155,10 +155,7 @@ _DROP = dict.fromkeys(
 _TRANSLATE: dict[int, str | None] = {
     **_DROP,
     **dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " "),
-    0x0C: "\n",
-    0x85: "\n",
-    0x2028: "\n",
-    0x2029: "\n",
+    **dict.fromkeys([0x0C, 0x85, 0x2028, 0x2029], " "),  # no line ends: numbers must stay
     0x2018: "'",
     0x2019: "'",
     0x201C: '"',
@@ -212,7 +209,7 @@ def _plain(text: str) -> str:
             text = text.replace("\r", "\n")  # an old line ending, not a progress bar
     if "&" in text:
         text = _ESCAPE.sub(lambda match: html.unescape(match[0]), text)
-    if "[" in text:
+    if "\x1b" in text or "[" in text:
         text = _ANSI.sub("", text)
     if "<" in text:
         text = _TAG.sub("", text)

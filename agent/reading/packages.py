@@ -21,32 +21,34 @@ pytorch-triton pytorch-triton-rocm pytorch-cuda pytorch-mutex pytorch-lightning 
 triton-windows triton-rocm triton-xpu cpuonly cudatoolkit cuda-toolkit cudnn nccl libcublas
 libcusparse libcusolver libcufft libcurand libnvjitlink cuda-version cuda-runtime cuda-nvcc
 cuda-cudart cuda-nvrtc cuda-python cuda-bindings cuda-compat magma mkl intel-openmp llvm-openmp
-numpy scipy numba numba-cuda cupy cupy-cuda11x cupy-cuda12x cupy-cuda13x cudf jax jaxlib jax-
-cuda12-plugin jax-cuda13-plugin jax-cuda12-pjrt jax-rocm60-plugin flax tensorflow tensorflow-gpu
-tensorflow-cpu tensorflow-rocm tf-nightly tensorrt tensorrt-llm tensorrt-cu12 keras paddlepaddle
-paddlepaddle-gpu mxnet mxnet-cu112 onnxruntime onnxruntime-gpu onnxruntime-rocm onnxruntime-
-directml onnx ctranslate2 faiss-gpu faiss-cpu flash-attn flash-attn-3 flash-attention flashinfer
-flashinfer-python flashinfer-cubin xformers sageattention spargeattn mamba-ssm causal-conv1d
-apex transformer-engine deepspeed megatron-core bitsandbytes auto-gptq autoawq autoawq-kernels
-gptqmodel exllamav2 exllama exllamav3 awq llama-cpp-python vllm vllm-flash-attn sglang sgl-
-kernel lmdeploy tgi ray transformers accelerate diffusers peft trl unsloth unsloth-zoo kernels
-optimum sentence-transformers detectron2 mmcv mmcv-full mmdet mmengine mmsegmentation pytorch3d
-torch-geometric torch-scatter torch-sparse torch-cluster torch-spline-conv pyg-lib dgl spconv
-spconv-cu118 spconv-cu120 kaolin nvdiffrast tiny-cuda-nn gsplat diff-gaussian-rasterization
-fairseq k2 pycuda pynvml nvidia-ml-py nvidia-ml-py3 amdsmi rocm rocm-sdk aiter hip-python
-openai-whisper faster-whisper whisperx ultralytics gradio comfyui fastai horovod rmm cugraph
-cuml nvmath-python natten torchmetrics setuptools ninja cmake pip wheel packaging typing-
-extensions xgrammar
+numpy scipy numba numba-cuda cupy cupy-cuda11x cupy-cuda12x cupy-cuda13x cudf jax jaxlib
+jax-cuda12-plugin jax-cuda13-plugin jax-cuda12-pjrt jax-rocm60-plugin flax tensorflow
+tensorflow-gpu tensorflow-cpu tensorflow-rocm tf-nightly tensorrt tensorrt-llm tensorrt-cu12
+keras paddlepaddle paddlepaddle-gpu mxnet mxnet-cu112 onnxruntime onnxruntime-gpu
+onnxruntime-rocm onnxruntime-directml onnx ctranslate2 faiss-gpu faiss-cpu flash-attn
+flash-attn-3 flash-attention flashinfer flashinfer-python flashinfer-cubin xformers
+sageattention spargeattn mamba-ssm causal-conv1d apex transformer-engine deepspeed megatron-core
+bitsandbytes auto-gptq autoawq autoawq-kernels gptqmodel exllamav2 exllama exllamav3 awq
+llama-cpp-python vllm vllm-flash-attn sglang sgl-kernel lmdeploy tgi ray transformers accelerate
+diffusers peft trl unsloth unsloth-zoo kernels optimum sentence-transformers detectron2 mmcv
+mmcv-full mmdet mmengine mmsegmentation pytorch3d torch-geometric torch-scatter torch-sparse
+torch-cluster torch-spline-conv pyg-lib dgl spconv spconv-cu118 spconv-cu120 kaolin nvdiffrast
+tiny-cuda-nn gsplat diff-gaussian-rasterization fairseq k2 pycuda pynvml nvidia-ml-py
+nvidia-ml-py3 amdsmi rocm rocm-sdk aiter hip-python openai-whisper faster-whisper whisperx
+ultralytics gradio comfyui fastai horovod rmm cugraph cuml nvmath-python natten torchmetrics
+setuptools ninja cmake pip wheel packaging typing-extensions xgrammar
 """
 PACKAGE_NAMES = frozenset(_NAMES.split())
-_FROM_CUDA = re.compile(r"nvidia-(?!smi|driver|persistenced|modprobe|settings)[a-z0-9-]+$")
+_FROM_CUDA = re.compile(
+    r"nvidia-(?!smi|driver|persistenced|modprobe|settings|uvm|drm|modeset|peermem|fabric)[a-z0-9-]+$"
+)
 
 _PINNED = re.compile(
     r"(?:^|[\s\[(`'\"])(?:\[?pip\d?\]?\s+|\[conda\]\s+)?([A-Za-z][\w.-]{0,60})(?:\[[\w,-]+\])?=="
     r"(\d[\w.+!-]*)"
 )
 _TABLE = re.compile(
-    r"^[ |]*([A-Za-z][\w.-]{0,60}) {1,}[| ]*v?(\d+(?:\.[\w]+)+[\w.+!-]*|\d+[\w.+-]*\d)"
+    r"^[ |]*([A-Za-z][\w.-]{0,60}) {1,}[| ]*v?(\d+(?:\.\w+)+[\w.+!-]*)"
     r"(?: +[| ]*(\S+))?(?: +(\S+))?[^\n]*$",
     re.M,
 )
@@ -110,7 +112,7 @@ def _required(text: str, offset: int) -> bool:
     return (
         re.search(
             r"requires?\b|require[sd]|pip3? install|conda install|uv add|built (?:for|against)|"
-            r"compiled (?:with|against|for)|Requirement already|depends on|->|uninstall|"
+            r"compiled (?:with|against|for)|Requirement already|depends on|->|ninstall|"
             r"existing installation|you need|Collecting|incompatible with|build_for|built_for",
             before,
         )

@@ -27,6 +27,13 @@ _PEER = re.compile(
 )
 
 
+_INFORMATION = re.compile(
+    r"^Model:\s+(?P<name>\S[^\n]*)\n(?:[^\n]*\n){0,4}?GPU UUID:\s+(?P<uuid>\S+)\n"
+    r"(?:[^\n]*\n){0,8}?Bus Location:\s+(?P<address>\S+)",
+    re.M,
+)
+
+
 def read(page: Page, draft: Draft) -> None:
     """Fill the draft from the short forms."""
     text = page.text
@@ -36,6 +43,10 @@ def read(page: Page, draft: Draft) -> None:
     for match, line in page.find(_LOST):
         device = draft.device("nvidia", pci_address=match[1])
         device.put("error", match[2].strip(), line, TOOL)
+    for match, line in page.find(_INFORMATION):  # /proc/driver/nvidia/gpus/*/information
+        uuid = match["uuid"] if match["uuid"].startswith("GPU-") else None
+        device = draft.device("nvidia", uuid=uuid, pci_address=match["address"])
+        device.put("name", match["name"].strip(), line, TOOL)
     if "Peer" in text:
         _peers(page, draft)
     if "," in text:

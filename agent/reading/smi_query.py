@@ -234,9 +234,10 @@ def _add_errors(device: DeviceDraft, section: str, name: str, count: int, line: 
     if not re.search(r"corr|single|double|total", name):
         return
     slot = f"ecc.{section}_{kind}"
-    held = int(device.get(slot) or 0)
-    device.slots.pop(slot, None)
-    device.put(slot, str(held + count), line)
+    held = str(device.get(slot) or "0")
+    if held.isdigit():
+        device.slots.pop(slot, None)
+        device.put(slot, str(int(held) + count), line)
 
 
 def _text_rows(page: Page) -> Iterator[Row]:

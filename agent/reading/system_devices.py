@@ -66,6 +66,12 @@ def _vendor(text: str) -> Vendor:
 
 
 _LSMOD = re.compile(rf"^[ \t>]*({GPU_MODULES})\s+(\d{{4,9}})\s+(-?\d+)\b[^\n]*$", re.M)
+# modinfo names the module on disk; whether it is loaded is said elsewhere.
+_MODINFO = re.compile(
+    rf"^filename: +\S*/(?P<name>{GPU_MODULES.replace('_', '[-_]')})\.ko\S*\n(?:[^\n]*\n){{0,30}}?"
+    r"version: +(?P<version>\d\S*)",
+    re.M,
+)
 _MODPROBE = re.compile(rf"Module ({GPU_MODULES.replace('_', '[-_]')}) not found")
 
 
@@ -73,6 +79,16 @@ def _modules(page: Page, draft: Draft) -> None:
     for match, line in page.find(_LSMOD):
         if not any(m.name == match[1] for m in draft.modules):
             draft.modules.append(KernelModule(name=match[1], loaded=True, source=f"line {line}"))
+    for match, line in page.find(_MODINFO):
+        if not any(m.version for m in draft.modules if m.name == match["name"]):
+            draft.modules.append(
+                KernelModule(
+                    name=match["name"].replace("-", "_"),
+                    loaded=any(m.loaded for m in draft.modules if m.name == match["name"]),
+                    version=match["version"],
+                    source=f"line {line}",
+                )
+            )
     for match, line in page.find(_MODPROBE):
         name = match[1].replace("-", "_")
         if not any(m.name == name for m in draft.modules):
@@ -84,6 +100,7 @@ _LISTED = re.compile(
     r"(/dev/\S+|nvidia[\w-]*|kfd|renderD\d+|card\d+|dxg)[ \t]*$",
     re.M,
 )
+_MOUNTED = re.compile(r"^\S+ on (/dev/(?:nvidia[\w-]+|kfd|dri/\w+|dxg)) type ", re.M)
 _ABSENT = re.compile(
     r"(?:cannot access|cannot open|open|stat)[^\n]{0,12}?['\"]?"
     r"(/dev/(?:nvidia[\w*-]*|kfd|dri[\w/*]*|dxg))['\"]?[^\n]{0,40}?: "
@@ -110,6 +127,9 @@ def _nodes(page: Page, draft: Draft) -> None:
                 minor=int(match[6]),
             )
         )
+    for match in _MOUNTED.finditer(page.text):
+        if not any(node.path == match[1] for node in draft.nodes):
+            draft.nodes.append(DeviceNode(path=match[1], present=True))
     for match in _ABSENT.finditer(page.text):
         error = _ERRNO.get(match[2], "ENOENT")
         if not any(node.path == match[1] for node in draft.nodes):

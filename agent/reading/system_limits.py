@@ -104,6 +104,13 @@ def _limits(page: Page, draft: Draft) -> None:
                 draft.put("limits.cpu_quota_cores", int(quota[0]) / int(quota[1]), line)
         else:
             limit: Limit = "unlimited" if match[2].startswith("max") else int(match[2].split()[0])
+            held = draft.get(_CGROUPS[match[1]])
+            if (
+                isinstance(limit, int)
+                and held is not None
+                and (held == "unlimited" or limit < held)
+            ):
+                draft.slots.pop(_CGROUPS[match[1]])  # of nested groups the tightest counts
             draft.put(_CGROUPS[match[1]], limit, line)
 
 

@@ -304,12 +304,11 @@ MESSAGES: tuple[tuple[str, re.Pattern[str], Act], ...] = (
         _nvml_library,
     ),
     (
-        "has the version",
+        "API mismatch",
         re.compile(
-            r"the client[^\n]{0,60}? has the version\s+(?:NVRM:\s+)?"
-            r"(?P<client>\d{3}[\d.]*\d),? but\s+(?:\S+\s+){0,12}?(?:NVRM: )?"
-            r"this kernel module has the version "
-            r"(?P<module>\d{3}[\d.]*\d)"
+            r"API mismatch:.{0,300}?the version (?P<client>\d{3}[\d.]*\d).{0,300}?the version "
+            r"(?P<module>\d{3}[\d.]*\d)",
+            re.S,
         ),
         _api_mismatch,
     ),
@@ -351,6 +350,14 @@ MESSAGES: tuple[tuple[str, re.Pattern[str], Act], ...] = (
         "CUDA Driver Version / Runtime Version",
         re.compile(r"CUDA Driver Version / Runtime Version +(\d+\.\d+)"),
         _device_query,
+    ),
+    (
+        "CUDA Capability Major/Minor",
+        re.compile(
+            r"Device (?P<index>\d+): \"(?P<name>[^\"\n]+)\"\n(?:[^\n]*\n){0,3}?"
+            r" *CUDA Capability Major/Minor version number: +(?P<major>\d+)\.(?P<minor>\d)"
+        ),
+        _tensorflow_card,
     ),
     ("ROCk module version", re.compile(r"ROCk module version (\d[\d.]*) is loaded"), _rock),
 )
