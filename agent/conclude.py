@@ -1,0 +1,152 @@
+"""After the looking: redact, judge, decide, assemble, seal, write and report, in this order."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+
+from agent.bundle import (
+    Written,
+    assemble,
+    seal,
+    with_lines,
+    within_limit,
+    write,
+)
+from agent.climb import Climbed
+from agent.judge import Judgement, judge
+from agent.model import Bundle, Facts, Observations, OrderItem
+from agent.redact import Redactor, names_of
+from agent.report.screen import Screen
+from agent.report.shown import Shown
+from agent.report.text import screen_rows, verdict_rows
+from agent.signature import key_id, one_time_signer
+from agent.start import Start, now, own_names
+from agent.verdict import decide
+
+EXIT_OF_SIGNAL = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealed:
+    """A finished bundle, its bytes, and where they went."""
+
+    bundle: Bundle
+    data: bytes
+    written: Written
+    fingerprint: str
+    judged: Judgement
+
+
+def conclude(
+    start: Start, climbed: Climbed, items: tuple[OrderItem, ...], *, parent: str | None = None
+) -> Sealed:
+    """Redact, judge, decide, assemble, seal and write."""
+    seen = climbed.observations
+    redactor = Redactor(names_of(with_names(seen.facts), start.environ))
+    seen = redactor.redact(seen)
+    if items:
+        from agent.order import compare
+
+        seen = replace(seen, order=compare(items, seen))
+    seen = with_lines(within_limit(seen))
+    judged = judge(seen)
+    run = redactor.redact(
+        replace(
+            start.run,
+            finished_at=now(),
+            backend=seen.backend,
+            backend_asked=seen.backend_asked,
+            simulated=start.run.simulated or climbed.simulated,
+            interrupted=climbed.interrupted,
+            parent=parent,
+            overrides=climbed.overrides,
+        )
+    )
+    bundle = assemble(
+        run=run,
+        verdict=decide(seen, judged.findings),
+        findings=judged.findings,
+        observations=seen,
+        redactions=redactor.redactions(),
+    )
+    signer = start.signer or one_time_signer()
+    data = seal(bundle, signer)
+    only_printed = start.options.output == "-"
+    written = Written(path=None) if only_printed else write(data, start.candidates)
+    return Sealed(
+        bundle=bundle,
+        data=data,
+        written=written,
+        fingerprint=key_id(signer.public_key),
+        judged=judged,
+    )
+
+
+def with_names(facts: Facts) -> Facts:
+    """The facts with this machine's own names where the collectors did not give them."""
+    own = own_names().host
+    host = replace(
+        facts.host,
+        user_name=facts.host.user_name or own.user_name,
+        host_name=facts.host.host_name or own.host_name,
+    )
+    return replace(facts, host=host)
+
+
+def report(sealed: Sealed, start: Start, screen: Screen, *, measured: bool = False) -> int:
+    """Say where the bundle went and what it means; returns the exit code."""
+    options = start.options
+    printed = options.as_json or options.output == "-"
+    if sealed.written.path is None and options.output != "-":
+        sys.stderr.write("agent: no directory takes the bundle, so it is printed here:\n")
+        for refusal in sealed.written.refused:
+            sys.stderr.write(f"  {refusal}\n")
+        printed = True
+    elif sealed.written.refused:
+        for refusal in sealed.written.refused:
+            sys.stderr.write(f"agent: cannot write to {refusal}\n")
+    if printed:
+        sys.stdout.buffer.write(sealed.data)
+        sys.stdout.flush()
+    if not options.quiet:
+        shown = replace(
+            _shown(sealed.bundle, sealed.judged),
+            key_id=sealed.fingerprint,
+            place=str(sealed.written.path) if sealed.written.path else None,
+        )
+        screen.rows(screen_rows(shown), sys.stderr if printed or measured else sys.stdout)
+    return exit_code(sealed.bundle, strict=options.strict)
+
+
+def _shown(bundle: Bundle, judged: Judgement) -> Shown:
+    """Our own bundle: it was judged a moment ago, so that need not be done again."""
+    return Shown(
+        bundle=bundle,
+        verdict=bundle.verdict,
+        findings=judged.findings,
+        look_at=judged.look_at,
+    )
+
+
+def exit_code(bundle: Bundle, *, strict: bool) -> int:
+    """0 ready, or degraded without ``--strict``; 1 otherwise; a signal's own code after one."""
+    if bundle.run.interrupted in EXIT_OF_SIGNAL:
+        return EXIT_OF_SIGNAL[bundle.run.interrupted]
+    status = bundle.verdict.status
+    return 0 if status == "ready" or (status == "degraded" and not strict) else 1
+
+
+def report_quick(start: Start, seen: Observations, screen: Screen) -> None:
+    """Say what the quick rungs have shown, while the deeper ones go on."""
+    seen = with_lines(seen)
+    judged = judge(seen)
+    bundle = assemble(
+        run=start.run,
+        verdict=decide(seen, judged.findings),
+        findings=judged.findings,
+        observations=seen,
+        redactions=(),
+    )
+    screen.rows(verdict_rows(_shown(bundle, judged)), sys.stderr)
+    screen.say("Going on with the deeper stages.")
