@@ -7,6 +7,7 @@ admin guide) and that NVIDIA's and AMD's drivers print.
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,28 @@ DOCKER_CAPABILITIES = "00000000a80425fb"
 DMI = "/sys/class/dmi/id"
 MOUNTS = "/proc/self/mountinfo"
 GPU = "/sys/bus/pci/devices"
+
+
+# Flags of entries in the loader's cache: a library for glibc, and for which machine.
+X86_64, I386, AARCH64 = 0x0303, 0x0003, 0x0A03
+
+
+def cache(*entries: tuple[str, str, int], old: bool = False, both: bool = False) -> bytes:
+    """A loader cache as ldconfig writes it (glibc's elf/cache.c)."""
+    strings, places = b"", []
+    for name, path, flags in entries:
+        places.append((flags, len(strings), len(strings) + len(name) + 1))
+        strings += name.encode() + b"\0" + path.encode() + b"\0"
+    if old:
+        head = struct.pack("<11sxI", b"ld.so-1.7.0", len(entries))
+        return head + b"".join(struct.pack("<iII", *place) for place in places) + strings
+    start = 48 + 24 * len(entries)
+    head = struct.pack("<20sIIB3xI12x", b"glibc-ld.so.cache1.1", len(entries), len(strings), 2, 0)
+    body = b"".join(
+        struct.pack("<iIIIQ", flags, start + key, start + value, 0, 0)
+        for flags, key, value in places
+    )
+    return (cache(*entries, old=True) if both else b"") + head + body + strings
 
 
 def plant(root: Path, files: Mapping[str, str | bytes], **stated: Any) -> Path:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agent.collect.disks import read_disks, survives
-from agent.collect.mounts import Mount, mount_of, read_mounts
+from agent.collect.mounts import Mount
 from agent.collect.tree import Tree, open_tree
 from agent.model import Disk
 
@@ -92,22 +92,6 @@ def test_what_survives_a_stop(
     seen: Mount, container: str | None, virtual: str | None, answer: str
 ) -> None:
     assert survives(seen, container, virtual) == answer
-
-
-def test_a_later_mount_hides_an_earlier_one_and_escapes_are_undone(tmp_path: Path) -> None:
-    files = bare()
-    more_mounts(
-        files,
-        "90 22 8:1 / /data rw - ext4 /dev/sda1 rw\n"
-        "91 22 8:2 /x\\040y /data rw,noexec - xfs /dev/sdb1 rw\n"
-        "a line that is none\n",
-    )
-    mounts = read_mounts(open_tree(plant(tmp_path, files)))
-    assert mount_of(mounts, "/data/a").source == "/dev/sdb1"
-    assert mount_of(mounts, "/data/a").source_root == "/x y"
-    assert mount_of(mounts, "/database").point == "/"
-    with pytest.raises(LookupError):
-        mount_of((), "/")
 
 
 def test_a_read_only_disk_is_said(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 from agent.collect.kernel_log import (
     Record,
@@ -271,3 +273,10 @@ def test_a_recorded_tree_may_hold_a_print_instead(tmp_path: Path) -> None:
 def test_the_living_log_is_read_or_refused() -> None:
     log, gaps = read_kernel_log(Tree())
     assert log.readable or gaps[0].pointer == "/facts/kernel_log"
+
+
+@given(some.text(alphabet="NVRM: Xid(PC0:a,);-\\x\n[]kernlamdgpu.", max_size=200))
+def test_any_text_can_stand_in_a_log(text: str) -> None:
+    for records in (records_of_text(text), records_of_kmsg(text)):
+        events, _ = events_of(records)
+        assert sum(event.count for event in events) <= len(records)

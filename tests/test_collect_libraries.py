@@ -1,40 +1,18 @@
 from __future__ import annotations
 
-import struct
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent.collect.libraries import origin_of, read_libraries, version_of
-from agent.collect.loader_cache import read_cache
 from agent.collect.tree import Tree, open_tree
 from agent.model import Library
 
 from . import host_trees
-from .host_trees import ELF_64, Files, bare, plant
+from .host_trees import ELF_64, X86_64, Files, bare, cache, plant
 
 ELF_32 = b"\x7fELF\x01\x01\x01" + bytes(11) + b"\x03" + bytes(45)
-X86_64, I386, AARCH64 = 0x0303, 0x0003, 0x0A03
-
-
-def cache(*entries: tuple[str, str, int], old: bool = False, both: bool = False) -> bytes:
-    """A loader cache as ldconfig writes it (glibc's elf/cache.c)."""
-    strings, places = b"", []
-    for name, path, flags in entries:
-        places.append((flags, len(strings), len(strings) + len(name) + 1))
-        strings += name.encode() + b"\0" + path.encode() + b"\0"
-    if old:
-        head = struct.pack("<11sxI", b"ld.so-1.7.0", len(entries))
-        return head + b"".join(struct.pack("<iII", *place) for place in places) + strings
-    start = 48 + 24 * len(entries)
-    head = struct.pack("<20sIIB3xI12x", b"glibc-ld.so.cache1.1", len(entries), len(strings), 2, 0)
-    body = b"".join(
-        struct.pack("<iIIIQ", flags, start + key, start + value, 0, 0)
-        for flags, key, value in places
-    )
-    return (cache(*entries, old=True) if both else b"") + head + body + strings
 
 
 def libraries(
@@ -51,34 +29,6 @@ def driver(folder: str = "/usr/lib/x86_64-linux-gnu", version: str = "570.86.15"
         files[f"{folder}/{name}.so.1"] = f"-> {name}.so.{version}"
         files[f"{folder}/{name}.so.{version}"] = ELF_64
     return files
-
-
-@pytest.mark.parametrize("form", [{}, {"old": True}, {"both": True}])
-def test_all_forms_of_the_cache(form: dict[str, bool]) -> None:
-    data = cache(("libcuda.so.1", "/a", X86_64), ("libz.so.1", "/z", X86_64), **form)
-    found = [(entry.name, entry.path) for entry in read_cache(data, "x86_64")]
-    assert found == [("libcuda.so.1", "/a"), ("libz.so.1", "/z")]
-
-
-def test_entries_of_other_architectures_are_passed_over() -> None:
-    data = cache(("libcuda.so.1", "/32", I386), ("libcuda.so.1", "/64", X86_64))
-    assert [entry.path for entry in read_cache(data, "x86_64")] == ["/64"]
-    assert read_cache(cache(("libcuda.so.1", "/64", X86_64)), "aarch64") == ()
-    assert [e.path for e in read_cache(cache(("a", "/arm", AARCH64)), "aarch64")] == ["/arm"]
-
-
-@pytest.mark.parametrize("data", [b"", b"nonsense" * 20, cache(("a", "/b", X86_64))[:60]])
-def test_what_is_no_cache_says_so(data: bytes) -> None:
-    with pytest.raises(ValueError, match="cache"):
-        read_cache(data, "x86_64")
-
-
-def test_the_living_cache_agrees_with_ldconfig() -> None:
-    printed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True)
-    lines = [line.split(" => ") for line in printed.stdout.splitlines() if " => " in line]
-    expected = [(left.split()[0], right) for left, right in lines]
-    read = read_cache(Path("/etc/ld.so.cache").read_bytes(), None)
-    assert [(entry.name, entry.path) for entry in read] == expected
 
 
 def test_the_drivers_own_libraries(tmp_path: Path) -> None:

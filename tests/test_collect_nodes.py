@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.collect.nodes import read_nodes, try_to_open
+from agent.collect.nodes import open_and_close, read_nodes, try_to_open
 from agent.collect.tree import Tree, open_tree
 
 from . import host_trees
@@ -56,6 +56,15 @@ def test_a_plain_file_in_a_tree_is_a_node_of_unknown_use(tmp_path: Path) -> None
     assert any(gap.why.startswith("openable: not stated") for gap in gaps)
 
 
+def test_a_node_behind_a_closed_folder_is_there_but_not_described(tmp_path: Path) -> None:
+    files = bare() | {"/dev/nvidiactl": "-> nvidiactl"}  # a circle: stat() fails, not as "absent"
+    found, gaps = read_nodes(open_tree(plant(tmp_path, files)))
+    node = next(node for node in found if node.path == "/dev/nvidiactl")
+    assert (node.present, node.mode) == (True, None)
+    assert node.error is not None
+    assert any(gap.why.startswith("mode, owner, group, major and minor: ") for gap in gaps)
+
+
 def test_more_capability_nodes_than_are_shown(tmp_path: Path) -> None:
     caps = {f"/dev/nvidia-caps/nvidia-cap{number}": "" for number in range(1, 101)}
     found, gaps = read_nodes(open_tree(plant(tmp_path, bare() | caps)))
@@ -68,6 +77,15 @@ def test_opening_is_really_tried(tmp_path: Path) -> None:
     folder.mkdir()
     results = try_to_open(["/dev/null", str(tmp_path / "gone"), str(folder)])
     assert results == {"/dev/null": "ok", str(tmp_path / "gone"): "ENOENT", str(folder): "EISDIR"}
+
+
+def test_a_capability_node_is_opened_for_reading_only(tmp_path: Path) -> None:
+    caps = tmp_path / "nvidia-caps"
+    caps.mkdir()
+    # A directory opens for reading and not for writing, also for root.
+    assert open_and_close(str(caps)) == "EISDIR"
+    (caps / "nvidia-cap1").mkdir()
+    assert open_and_close(str(caps / "nvidia-cap1")) == "ok"
 
 
 def test_a_driver_that_hangs_costs_the_time_limit_and_no_more() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.collect.processes import memory_of, read_gpu_processes
+from agent.collect.processes import memory_from_proc, memory_of, read_gpu_processes
 from agent.collect.tree import Tree, open_tree
 
 from .host_trees import bare, plant
@@ -31,6 +31,7 @@ def test_memory_of_a_process_and_its_child_with_and_without_psutil() -> None:
         assert parent.stdout is not None
         assert parent.stdout.readline() == b"ready\n"
         with_psutil = memory_of(parent.pid)
+        from_proc = memory_from_proc(parent.pid)
         printed = subprocess.run(
             [sys.executable, "-c", WITHOUT, str(parent.pid)],
             capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent,
@@ -38,6 +39,8 @@ def test_memory_of_a_process_and_its_child_with_and_without_psutil() -> None:
         parent.communicate(b"")
     assert with_psutil.processes == 2
     assert with_psutil.resident_bytes > 40 << 20
+    assert from_proc.processes == 2
+    assert from_proc.resident_bytes == pytest.approx(with_psutil.resident_bytes, rel=0.05)
     assert int(printed[1]) == 2
     assert int(printed[0]) == pytest.approx(with_psutil.resident_bytes, rel=0.05)
 
@@ -47,6 +50,8 @@ def test_a_process_that_is_gone_says_so() -> None:
         child.wait()
     with pytest.raises(ProcessLookupError):
         memory_of(child.pid)
+    with pytest.raises(ProcessLookupError):
+        memory_from_proc(child.pid)
 
 
 def test_who_holds_a_gpu_node(tmp_path: Path) -> None:

@@ -35,8 +35,8 @@ def read_nodes(tree: Tree) -> tuple[tuple[DeviceNode, ...], tuple[Gap, ...]]:
     """The GPU device nodes: who owns them and whether opening them succeeds.
 
     The mode bits do not tell: a device cgroup refuses a node that everybody may read (EPERM),
-    and capabilities open one that nobody may. So each is opened and closed again, which
-    neither runs nor changes anything on a GPU. See ``try_to_open`` for how that is bounded.
+    and capabilities open one that nobody may. So each is opened and closed again, which runs
+    nothing on a GPU and at most wakes it. See ``try_to_open`` for how that is bounded.
     """
     gaps: list[Gap] = []
     paths = [*WATCHED]
@@ -79,11 +79,12 @@ def try_to_open(
 ) -> dict[str, str]:
     """What opening each node gives: "ok" or the name of the errno; missing if not answered.
 
-    Nodes are opened with O_NONBLOCK, upon which NVIDIA's driver since 525 leaves waking the
-    GPU to a work queue; an older driver may take a second a GPU, and one that hangs takes for
-    ever, in a state in which no signal arrives. Therefore a forked child opens them, control
-    nodes first, and after ``seconds`` it is killed and left behind: the agent itself can
-    never be the process that waits in the driver.
+    Nodes are opened with O_NONBLOCK, upon which NVIDIA's driver leaves waking a sleeping GPU
+    to a work queue (its parameter NVreg_EnableNonblockingOpen); an older driver, or one with
+    that turned off, may take seconds a GPU, and one that hangs takes for ever, in a state in
+    which no signal arrives. Therefore a forked child opens them, control nodes first, and
+    after ``seconds`` it is killed and left behind: the agent itself can never be the process
+    that waits in the driver.
     """
     if not paths:
         return {}

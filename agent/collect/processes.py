@@ -64,7 +64,7 @@ def memory_of(pid: int) -> Memory:
     try:
         import psutil
     except ImportError:
-        return _memory_from_proc(pid)
+        return memory_from_proc(pid)
     try:
         whole = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
     except psutil.NoSuchProcess as error:
@@ -78,7 +78,8 @@ def memory_of(pid: int) -> Memory:
     return Memory(resident_bytes=sum(sizes), processes=len(sizes))
 
 
-def _memory_from_proc(pid: int) -> Memory:
+def memory_from_proc(pid: int) -> Memory:
+    """The same as ``memory_of``, without psutil."""
     tree = Tree()
     parents = {child: parent for child in _pids(tree) if (parent := _parent(tree, child))}
     whole = {pid}
