@@ -300,7 +300,10 @@ def _secure_boot(tree: Tree) -> bool:
 
 def _clock_offset(tree: Tree) -> float:
     """How far the system's clock is ahead of the machine's own hardware clock, in seconds."""
-    hardware = tree.number("/sys/class/rtc/rtc0/since_epoch")
+    try:
+        hardware = tree.number("/sys/class/rtc/rtc0/since_epoch")
+    except FileNotFoundError as error:
+        raise LookupError("this machine shows no hardware clock") from error
     now = time.time() if tree.live else float(tree.statement("time_seconds"))
     return round(now - hardware, 1)
 
