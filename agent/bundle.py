@@ -35,6 +35,7 @@ _TAIL_CHARACTERS = 2_000
 # Longest text, longest list and most members of an object, tried in this order.
 _BOUNDS = ((8_000, 1_000), (2_000, 400), (500, 100), (200, 40), (80, 10), (40, 3))
 _MOST_GAPS = 400
+_FEWEST_STAGES = 60
 _SAID_BY = "firstlight"
 
 
@@ -156,20 +157,37 @@ def _few(gaps: Sequence[Gap]) -> tuple[Gap, ...]:
 def _shorten(observations: Observations, longest_text: int, longest_list: int) -> Observations:
     gaps: list[Gap] = []
 
-    def shorten(value: Json, pointer: str) -> Json:
+    def cut(pointer: str, before: int, after: int) -> None:
+        gaps.append(_cut_gap(pointer, before, after))
+
+    def shorten(value: Json, pointer: str, *, data: bool) -> Json:
         if isinstance(value, str) and len(value) > longest_text:
-            gaps.append(_cut_gap(pointer, len(value), longest_text))
+            cut(pointer, len(value), longest_text)
             return value[:longest_text]
-        if isinstance(value, (list, dict)) and len(value) > longest_list:
-            gaps.append(_cut_gap(pointer, len(value), longest_list))
-            value = _first(value, longest_list)
         if isinstance(value, list):
-            return [shorten(item, f"{pointer}/{index}") for index, item in enumerate(value)]
+            most = max(longest_list, _FEWEST_STAGES if pointer == "/stages" else 0)
+            if len(value) > most:
+                cut(pointer, len(value), most)
+            return [
+                shorten(item, f"{pointer}/{index}", data=data)
+                for index, item in enumerate(value[:most])
+            ]
         if isinstance(value, dict):
-            return {key: shorten(item, f"{pointer}/{_escape(key)}") for key, item in value.items()}
+            # The members of our own types are few and needed; a probe's data may have any.
+            most = longest_list if data else len(value)
+            if len(value) > most:
+                cut(pointer, len(value), most)
+            return {
+                key[:longest_text]: shorten(
+                    item, f"{pointer}/{_escape(key)}", data=data or key == "data"
+                )
+                for key, item in list(value.items())[:most]
+            }
         return value
 
-    tree = {name: shorten(item, f"/{name}") for name, item in _tree(observations).items()}
+    tree = {
+        name: shorten(part, f"/{name}", data=False) for name, part in _tree(observations).items()
+    }
     shorter = codec.from_json(Observations, tree)
     # Known cuts first, so that the cap on gaps cannot hide that something was cut.
     return replace(
@@ -178,13 +196,6 @@ def _shorten(observations: Observations, longest_text: int, longest_list: int) -
         stages=shorter.stages,
         gaps=_few((*gaps[: _MOST_GAPS // 2], *shorter.gaps)),
     )
-
-
-def _first(value: Json, count: int) -> Json:
-    if isinstance(value, list):
-        return value[:count]
-    # Members of our own types are few; only data from probes can be cut here.
-    return dict(list(value.items())[:count])
 
 
 def _escape(key: str) -> str:
