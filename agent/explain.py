@@ -66,7 +66,7 @@ def explain(data: bytes, source: str = "the input") -> Explanation:
     judgement = judge(observations)
     look_at = (*judgement.look_at, *remarks)
     if not judgement.findings:
-        look_at = (*look_at, *would_help(observations))
+        look_at = (*look_at, *unexplained(observations), *would_help(observations))
     return Explanation(
         source=source,
         observations=observations,
@@ -94,6 +94,20 @@ def observations_of_input(data: bytes, source: str) -> tuple[Observations, tuple
             f"the input goes on after {MOST_BYTES >> 20} MiB; its end was not read",
         )
     return read_page(page, source), remarks
+
+
+def unexplained(observations: Observations) -> tuple[str, ...]:
+    """Return the exception that the text ends in, which no rule ascribes to the environment."""
+    if not observations.from_text:
+        return ()
+    from agent.reading.tracebacks import last_chain
+
+    chain = last_chain(observations.lines)
+    if not chain:
+        return ()
+    first = chain[0]
+    words = f"{first.type}: {first.text}".rstrip(": ")[:200]
+    return (f"{first.pointer}: “{words}” is no sign of a broken GPU environment that I know",)
 
 
 def would_help(observations: Observations) -> tuple[str, ...]:

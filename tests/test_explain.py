@@ -129,3 +129,19 @@ def test_the_same_cause_in_every_wrapping(form: str) -> None:
 def test_as_object_of_nothing() -> None:
     nothing = Explanation(source="-", observations=Observations(), findings=(), look_at=("x",))
     assert as_object([nothing]) == {"findings": [], "look_at": ["x"]}
+
+
+def test_an_error_of_the_program_itself_is_named_and_blamed_on_nothing() -> None:
+    text = (
+        b"Traceback (most recent call last):\n"
+        b'  File "train.py", line 9, in <module>\n'
+        b"    model(x)\n"
+        b"ValueError: shapes (3,4) and (5,6) not aligned\n\n"
+        b"The above exception was the direct cause of the following exception:\n\n"
+        b"Traceback (most recent call last):\n"
+        b'  File "train.py", line 12, in <module>\n'
+        b"RuntimeError: step failed\n"
+    )
+    explained = explain(text)
+    assert [f for f in explained.findings if f.severity != "note"] == []
+    assert any("line 4: “ValueError: shapes (3,4)" in item for item in explained.look_at)

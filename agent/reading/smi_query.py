@@ -199,7 +199,7 @@ def _put(device: DeviceDraft, section: str, name: str, value: str, line: int) ->
     elif name in ("replays since reset", "replay counter") and number:
         device.put("pcie.replay_count", number[0], line)
     elif section in ("volatile", "aggregate") and number:
-        _add_errors(device, section, name, int(number[0]), line)
+        _add_errors(device, section, name, int(float(number[0])), line)
     elif lower == "active":
         _add_reason(device, name, line)
 
