@@ -335,7 +335,7 @@ class Link:
 
     kind: str  # nvlink, xgmi
     index: int
-    state: str | None = None  # active, inactive
+    state: str | None = None  # active, inactive, disabled (AMD: the link to itself)
     peer: str | None = None
     error_count: str | None = None
 

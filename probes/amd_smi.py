@@ -262,7 +262,7 @@ def processes(module: Any, listed: Any, proc: str) -> dict[str, Any]:
 def read_links(ask: Any) -> list[Any]:
     """The XGMI links with their state."""
     answer = ask(("links",), "amdsmi_get_gpu_xgmi_link_status")
-    states = {"U": "active", "D": "down", "X": "inactive"}
+    states = {"U": "active", "D": "inactive", "X": "disabled"}
     return [
         {"index": index, "state": states.get(letter)}
         for index, letter in enumerate((answer or {}).get("status", ()))

@@ -23,7 +23,13 @@ from .driver_answers import (
     on_pci,
     why_not,
 )
-from .driver_merge import api_devices, left_over, merge_api, name_the_lost
+from .driver_merge import (
+    api_devices,
+    left_over,
+    merge_api,
+    name_the_lost,
+    with_kernel_facts,
+)
 from .driver_versions import read_drivers
 
 QUESTIONS = ("nvml", "cuda", "amd_smi", "hip")
@@ -109,7 +115,7 @@ def _devices(
         if isinstance(said.get("peers_left_out"), str):
             why = f"peers: {said['peers_left_out']}"
             gaps.append(Gap(pointer="/facts/devices", why=why, said_by=manager))
-    return _with_unique_ids(name_the_lost(found, facts)), gaps
+    return _with_unique_ids(with_kernel_facts(name_the_lost(found, facts), facts)), gaps
 
 
 def calls_only(calls: Sequence[Mapping[str, Json]], vendor: Vendor) -> list[Reported]:
@@ -252,6 +258,8 @@ def _counts(answers: Mapping[str, Stage], facts: Facts) -> dict[str, Json]:
     return {
         "pci_nvidia": sum(device.vendor == "nvidia" for device in facts.host.pci),
         "pci_amd": sum(device.vendor == "amd" for device in facts.host.pci),
+        "kernel_nvidia": sum(gpu.vendor == "nvidia" for gpu in facts.host.kernel_gpus),
+        "kernel_amd": sum(gpu.vendor == "amd" for gpu in facts.host.kernel_gpus),
         "nodes_nvidia": sum(
             bool(numbered.fullmatch(node.path)) and node.present for node in facts.host.nodes
         ),
@@ -265,14 +273,19 @@ def _count(answers: Mapping[str, Stage], name: str) -> int | None:
 
 
 def _unseen(facts: Facts) -> list[Json]:
-    """PCI functions without a device of the driver's; only outside containers, which see all."""
-    if facts.container.kind != "none":
-        return []
+    """GPUs that the bus or the kernel drivers list and no library does.
+
+    A container's /sys shows every card of its host, so there only what the kernel drivers show
+    to the container counts.
+    """
     seen = {device.pci_address for device in facts.devices}
+    listed = {gpu.address: (gpu.vendor, "kernel driver") for gpu in facts.host.kernel_gpus}
+    if facts.container.kind == "none":
+        listed = {entry.address: (entry.vendor, "pci") for entry in facts.host.pci} | listed
     return [
-        {"address": entry.address, "vendor": entry.vendor, "kernel_driver": entry.kernel_driver}
-        for entry in facts.host.pci
-        if entry.address not in seen and f"{entry.address[:-1]}0" not in seen
+        {"address": address, "vendor": vendor, "listed_by": listed_by}
+        for address, (vendor, listed_by) in sorted(listed.items())
+        if address not in seen and f"{address[:-1]}0" not in seen
     ]
 
 

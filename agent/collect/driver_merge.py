@@ -110,13 +110,14 @@ _FILLED = ("architecture", "multiprocessor_count", "memory_total_bytes")
 
 
 def name_the_lost(found: list[Reported], facts: Facts) -> list[Reported]:
-    """A device that does not even tell its address gets the one that is left over on PCI.
+    """A device that does not even tell its address gets the one that is left over.
 
-    Only if there is exactly one of each, and outside containers, whose PCI shows all cards.
+    Only if there is exactly one of each: on the bus, or in a container, whose bus shows all
+    cards of the host, in the kernel driver's list.
     """
-    if facts.container.kind != "none":
-        return found
     taken = {entry.device.pci_address for entry in found}
+    bare = facts.container.kind == "none"
+    listed = facts.host.pci if bare else facts.host.kernel_gpus
     for vendor in ("nvidia", "amd"):
         nameless = [
             place
@@ -125,19 +126,29 @@ def name_the_lost(found: list[Reported], facts: Facts) -> list[Reported]:
         ]
         over = [
             entry.address
-            for entry in facts.host.pci
+            for entry in listed
             if entry.vendor == vendor and entry.address not in taken
         ]
         if len(nameless) == len(over) == 1:
-            entry = found[nameless[0]]
-            name = entry.device.uuid or over[0]
-            device = replace(entry.device, pci_address=over[0], id=name)
-            found = [
-                *found[: nameless[0]],
-                replace(entry, device=device),
-                *found[nameless[0] + 1 :],
-            ]
+            place = nameless[0]
+            device = found[place].device
+            device = replace(device, pci_address=over[0], id=device.uuid or over[0])
+            found = [*found[:place], replace(found[place], device=device), *found[place + 1 :]]
     return found
+
+
+def with_kernel_facts(found: list[Reported], facts: Facts) -> list[Reported]:
+    """The devices with what only the kernel driver tells: AMD's target without amdsmi."""
+    targets = {gpu.address: gpu.architecture for gpu in facts.host.kernel_gpus}
+    done = []
+    for entry in found:
+        device = entry.device
+        target = targets.get(device.pci_address or "")
+        if device.architecture is None and target is not None:
+            kept = tuple(gap for gap in entry.gaps if gap[0] != "architecture")
+            entry = replace(entry, device=replace(device, architecture=target), gaps=kept)
+        done.append(entry)
+    return done
 
 
 def _address(value: Json) -> str | None:
