@@ -143,7 +143,8 @@ def _model(text: str) -> str:
 
 _COUNT_BEFORE = re.compile(r"^(\d{1,2})\s*(?:x|×|\*)\s*|^(\d)\s+(?=[A-Za-z])", re.I)
 _COUNT_AFTER = re.compile(
-    r"\s*(?:\(?\s*[x×*]\s*(\d{1,2})\)?|\((\d{1,2})\s*(?:GPUs?|cards?|pcs)\))(?:\s+or more)?\s*$",
+    r"\s*(?:\(?\s*[x×*]\s*(\d{1,2})\)?|\((\d{1,2})\s*(?:GPUs?|cards?|pcs)\))"
+    r"(?:\s+(?:or more|of \d+))?\s*$",
     re.I,
 )
 _SEPARATOR = re.compile(

@@ -119,6 +119,8 @@ def _torch_values(draft: Draft) -> dict[str, Any]:
         from_build = cuda_of_build(torch.get("build"))
         if from_build:
             torch["cuda_version"] = from_build
+    if draft.get("host.system") == "macos" and torch.get("build") == "cpu":
+        del torch["build"]  # there is no other build for macOS; its GPU needs none
     build = torch.get("build") or ""
     if build.startswith("rocm"):
         torch.setdefault("hip_version", build[4:] or None)

@@ -32,6 +32,10 @@ def _gpu(draft: Draft, value: str, line: int) -> None:
     # A table cuts long names: "NVIDIA GeForce ..." waits for its name as well.
     unnamed = [d for d in draft.devices if not _model_of(d)]
     for name, card in described:
+        target = re.search(r"\bgfx[0-9a-f]{3,4}\b", name)
+        if card is None and target:
+            _capability(draft, target[0], line)
+            continue
         if card is None and not re.match(r"NVIDIA|DGX", name):
             continue
         if unnamed and (card is None or card.vendor == unnamed[0].vendor):
