@@ -26,6 +26,7 @@ from agent.run import partial as notes
 from agent.run.partial import Partial
 from agent.run.worker import Event
 from agent.start import Start, begin, own_names
+from agent.stdin import waiting_bytes
 
 
 # ---------------------------------------------------------------- the commands
@@ -34,6 +35,7 @@ def run_ladder(options: RunOptions) -> int:
     screen = Screen(quiet=options.quiet)
     screen.started(options.depth, __version__)
     start = begin(options)
+    warn_of_waiting_input(options, screen)
     items = ordered_items(options)
     if options.replay:
         climbed, parent = replayed(options.replay)
@@ -96,6 +98,15 @@ def finish(
 
 
 # ---------------------------------------------------------------- before
+def warn_of_waiting_input(options: RunOptions, screen: Screen) -> None:
+    """Say in one line that what waits on standard input will not be read."""
+    if options.order != "-" and not options.command and waiting_bytes() > 0:
+        screen.warn(
+            "what waits on standard input is ignored; give an order with --order -, or a text "
+            "with: agent explain -"
+        )
+
+
 def ordered_items(options: RunOptions) -> tuple[OrderItem, ...]:
     """What was ordered, item by item, still to be compared."""
     if options.order is None:

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from agent.collect.kernel_log import read_kernel_log
+from agent.collect.kernel_log import newer_events, read_kernel_log
 from agent.collect.tree import open_tree
+from agent.model import KernelEvent
 
 
 def new_xids(root: Path = Path("/")) -> Callable[[], tuple[str, ...]]:
-    """Note the Xid lines of now; the function returned tells those that came since."""
-    before = _xids(root)
+    """Note the kernel log of now; the function returned tells the Xid lines that came since."""
+    before = _events(root)
 
     def since() -> tuple[str, ...]:
-        known = set(before)
-        return tuple(text for text in _xids(root) if text not in known)
+        newer = newer_events(before, _events(root))
+        return tuple(event.text for event in newer if event.kind in ("xid", "sxid"))
 
     return since
 
 
-def _xids(root: Path) -> tuple[str, ...]:
+def _events(root: Path) -> tuple[KernelEvent, ...]:
     try:
         log, _ = read_kernel_log(open_tree(root))
     except (OSError, ValueError):
         return ()
-    return tuple(event.text for event in log.events if event.kind in ("xid", "sxid"))
+    return log.events
