@@ -108,11 +108,11 @@ def stage_of(attempt: Attempt, death: Death | None) -> Stage:
 
 def _steps(attempt: Attempt, now: float) -> tuple[Step, ...]:
     """Each step with its seconds; the last of a stage without a result has none."""
-    ends = [begun for _, begun in attempt.steps[1:]]
-    last = now if attempt.result is not None else None
+    ends: list[float | None] = [begun for _, begun in attempt.steps[1:]]
+    ends.append(now if attempt.result is not None else None)
     return tuple(
         Step(name=name, seconds=None if end is None else round(end - begun, 3))
-        for (name, begun), end in zip(attempt.steps, [*ends, last], strict=True)
+        for (name, begun), end in zip(attempt.steps, ends, strict=False)
     )
 
 

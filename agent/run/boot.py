@@ -156,6 +156,8 @@ def why_no_fork() -> str | None:
 
     if threading.active_count() > 1:
         return "another Python thread is running"
+    if getattr(getattr(torch, "cuda", None), "is_initialized", bool)():
+        return "the device is initialised already"
     return open_device_file() or awake_driver() or failed_trial(torch)
 
 
