@@ -130,7 +130,7 @@ def test_planted_secrets_appear_nowhere(tmp_path: Path, torch_python: Path) -> N
     ran = checked(
         run_agent(
             *QUICK, "--python", str(torch_python), "--ticket", "T hf_ZyXwVuTsRqPoNmLkJiHgFeDc98",
-            cwd=tmp_path, PYTHONPATH=str(broken), **secrets,
+            cwd=tmp_path, timeout=120.0, PYTHONPATH=str(broken), **secrets,
         )
     )  # fmt: skip
     assert ran.path is not None

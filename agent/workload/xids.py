@@ -7,23 +7,23 @@ from pathlib import Path
 
 from agent.collect.kernel_log import newer_events, read_kernel_log
 from agent.collect.tree import open_tree
-from agent.model import KernelEvent
+from agent.model import KernelLog
 
 
 def new_xids(root: Path = Path("/")) -> Callable[[], tuple[str, ...]]:
     """Note the kernel log of now; the function returned tells the Xid lines that came since."""
-    before = _events(root)
+    before = _log(root)
 
     def since() -> tuple[str, ...]:
-        newer = newer_events(before, _events(root))
+        newer = newer_events(before, _log(root))
         return tuple(event.text for event in newer if event.kind in ("xid", "sxid"))
 
     return since
 
 
-def _events(root: Path) -> tuple[KernelEvent, ...]:
+def _log(root: Path) -> KernelLog:
     try:
         log, _ = read_kernel_log(open_tree(root))
     except (OSError, ValueError):
-        return ()
-    return log.events
+        return KernelLog()
+    return log
