@@ -316,3 +316,19 @@ def test_vietnamese_and_chinese_around_an_english_report() -> None:
     assert torch_of(seen).version == "2.5.1+cu121"
     assert [d.architecture for d in seen.facts.devices] == ["12.0"]
     assert seen.lines[1].pointer == "line 3"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("CUDA_VISIBLE_DEVICES=\n", ""),
+        ("CUDA_VISIBLE_DEVICES=-1 python train.py\n", "-1"),
+        ("CUDA_VISIBLE_DEVICES=none\n", "none"),
+        ('os.environ["CUDA_VISIBLE_DEVICES"] = ""\n', ""),
+        ("$ echo $CUDA_VISIBLE_DEVICES\n\n", None),
+        ("CUDA_VISIBLE_DEVICES: not set\n", None),
+    ],
+)
+def test_an_empty_mask_is_a_mask_and_an_unset_one_is_none(text: str, value: str | None) -> None:
+    values = {v.name: v.value for v in read_text(text).facts.environment}
+    assert values.get("CUDA_VISIBLE_DEVICES") == value

@@ -21,6 +21,12 @@ _ASSIGNED = re.compile(
     re.M,
 )
 _WHOLE = re.compile(rf"^(?:export |declare -x |set )?{_NAME}=(.*)$", re.M)
+# What follows a value on a command line; a value of several words has none of these.
+_COMMAND = re.compile(
+    r"\S*[ \t]+(?:[A-Z][A-Z0-9_]*=|(?:python|torchrun|mpirun|accelerate|deepspeed|vllm|bash|sh|srun|"
+    r"nohup|time|env|sudo|docker|make|cmake|pip|uv|jupyter|ollama|nsys|ncu|node|npm)\d?\b|\.{0,2}/|"
+    r"[\w.-]+\.(?:py|sh)\b|[\w.-]+ --?\w)"
+)
 _NAMED = re.compile(rf"^[ \t*>-]*{_NAME}(?: set to)?[ \t]*: ?(\S[^\n]*)$", re.M)
 _ECHOED = re.compile(rf"^\S{{0,60}}[$#%>] ?echo \"?\${{?{_NAME}}}?\"?[ \t]*\n([^\n]*)$", re.M)
 _IN_PYTHON = re.compile(rf"environ\[['\"]{_NAME}['\"]\] ?= ?['\"]([^'\"\n]*)['\"]")
@@ -33,7 +39,9 @@ def read(page: Page, draft: Draft) -> None:
     text = page.text
     found: list[tuple[int, str, str]] = []
     if "=" in text:
-        whole = {match.start(1): match for match in _WHOLE.finditer(text)}
+        whole = {
+            match.start(1): match for match in _WHOLE.finditer(text) if not _COMMAND.match(match[2])
+        }
         found += [(offset, match[1], match[2]) for offset, match in whole.items()]
         starts = {text.rfind("\n", 0, offset) for offset in whole}
         found += [
@@ -42,7 +50,12 @@ def read(page: Page, draft: Draft) -> None:
             if text.rfind("\n", 0, match.start(1)) not in starts
         ]
     for pattern in (_NAMED, _ECHOED, _IN_PYTHON):
-        found += [(match.start(1), match[1], match[2]) for match in pattern.finditer(text)]
+        found += [
+            (match.start(1), match[1], match[2])
+            for match in pattern.finditer(text)
+            # "not set" is no value, and an empty echo does not tell unset from empty.
+            if pattern is _IN_PYTHON or not _EMPTY.match(match[2].strip())
+        ]
     for _, name, value in sorted(found):
         _add(draft, name, value)
     for match in _SHM.finditer(text):
@@ -62,5 +75,4 @@ def _add(draft: Draft, name: str, value: str) -> None:
     # One word alone ("GPU: 0") is a table's column, not a variable.
     if "_" not in name and name not in ("PATH", "CC", "CXX", "CPATH", "TMPDIR"):
         return
-    if not _EMPTY.match(value) or value == "":
-        draft.add_variable(name, value)
+    draft.add_variable(name, value)
