@@ -17,9 +17,11 @@ from agent.climb import Climbed
 from agent.judge import Judgement, judge
 from agent.model import Bundle, Facts, Observations, OrderItem
 from agent.redact import Redactor, names_of
+from agent.report.layout import Row
+from agent.report.measured import measured_rows
 from agent.report.screen import Screen
 from agent.report.shown import Shown
-from agent.report.text import screen_rows, verdict_rows
+from agent.report.text import command_rows, screen_rows, verdict_rows
 from agent.signature import key_id, one_time_signer
 from agent.start import Start, now, own_names
 from agent.verdict import decide
@@ -110,13 +112,21 @@ def report(sealed: Sealed, start: Start, screen: Screen, *, measured: bool = Fal
         sys.stdout.buffer.write(sealed.data)
         sys.stdout.flush()
     if not options.quiet:
-        shown = replace(
-            _shown(sealed.bundle, sealed.judged),
-            key_id=sealed.fingerprint,
-            place=str(sealed.written.path) if sealed.written.path else None,
-        )
-        screen.rows(screen_rows(shown), sys.stderr if printed or measured else sys.stdout)
+        to_stderr = printed or bool(options.command)
+        screen.rows(_rows(sealed, measured), sys.stderr if to_stderr else sys.stdout)
     return exit_code(sealed.bundle, strict=options.strict)
+
+
+def _rows(sealed: Sealed, measured: bool) -> list[Row]:
+    """What is shown at the end: of the command, of the machine, and where the file is."""
+    shown = replace(
+        _shown(sealed.bundle, sealed.judged),
+        key_id=sealed.fingerprint,
+        place=str(sealed.written.path) if sealed.written.path else None,
+    )
+    workload = [stage for stage in sealed.bundle.stages if stage.name == "workload"]
+    rows = [row for stage in workload for row in (*measured_rows(stage), Row())]
+    return [*rows, *(command_rows(shown) if measured else screen_rows(shown))]
 
 
 def _shown(bundle: Bundle, judged: Judgement) -> Shown:

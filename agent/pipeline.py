@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from agent.ladder import RUNGS
 from agent.model import Facts, Gap, Json, Observations, OrderItem, Run, Stage
 from agent.options import RunOptions
 from agent.redact import Redactor, names_of
+from agent.report.measured import keep_alive_line
 from agent.report.screen import Screen
 from agent.run import partial as notes
 from agent.run.partial import Partial
@@ -53,9 +55,12 @@ def run_ladder(options: RunOptions) -> int:
 def run_measure(options: RunOptions) -> int:
     """``agent measure``: the user's command alone; returns the command's own exit code."""
     start = begin(options)
+    screen = Screen(quiet=options.quiet)
+    if sys.stderr.isatty() and not {"TMUX", "STY"} & set(start.environ):
+        screen.say(keep_alive_line(Path(options.command[0]).name), "faint")
     partial = open_partial(start)
     climbed, code = with_command(Climbed(observations=Observations()), options, partial)
-    finish(start, climbed, Screen(quiet=options.quiet), partial=partial, measured=True)
+    finish(start, climbed, screen, partial=partial, measured=True)
     return code
 
 

@@ -49,6 +49,15 @@ def verdict_rows(shown: Shown) -> list[Row]:
     return rows
 
 
+def command_rows(shown: Shown) -> list[Row]:
+    """What follows a measured command: its cause if one was found, and the file."""
+    rows: list[Row] = []
+    for part in (_root, _file):
+        added = list(part(shown))
+        rows += [Row(), *added] if added and rows else added
+    return rows
+
+
 def plain_text(rows: list[Row]) -> str:
     """The rows as text without any styling."""
     return "".join(row.text.rstrip() + "\n" for row in rows)
