@@ -150,7 +150,7 @@ def host_pass(name: str) -> Pass:
         name,
         re.compile(
             r"((?i:(?<![A-Za-z])host(?:_?name)?[\"']?\s?[=:]\s?[\"']?|(?<![A-Za-z])host [\"']"
-            r"|(?<![A-Za-z])hostname |@|://))"
+            r"|(?<![A-Za-z])hostname |(?<=\w)@|://))"
             rf"{quoted}(?![\w-])"
         ),
     )

@@ -183,10 +183,10 @@ class Redactor:
         return tuple(passes)
 
 
-def _by_number(item: tuple[tuple[str, str], int]) -> tuple[str, int, str]:
+def _by_number(item: tuple[tuple[str, str], int]) -> tuple[str, int, bool]:
     (kind, pseudonym), _ = item
     digits = "".join(letter for letter in pseudonym if letter.isdigit())
-    return kind, int(digits or 1), pseudonym
+    return kind, int(digits or 1), "+" in pseudonym
 
 
 def _secret_name(name: str, value: str) -> bool:

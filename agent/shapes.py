@@ -107,16 +107,16 @@ _VERSION_AFTER = re.compile(
     r"(?:\+\w|\.(?:dist-info|whl|tar|zip|deb|rpm|egg|so)|-py\d|-cp\d"
     r"|-\d{1,3}(?:\+|\s{1,40}(?:amd64|arm64|all)))"
 )
+_VERSION_OPERATOR = re.compile(r"(?:[=<>~!]=\s?|\w\+)$")  # package==1.2.3.4, >= 1.2.3.4
 _NOT_WORD = re.compile(r"[^\w.+-]")
 
 
 def _version_expected(before: str) -> bool:
     """Whether text that ends in ``before`` goes on with a version rather than an address."""
-    bare = before.rstrip(" \t:=(,@|\"'")
-    separator = before[len(bare) :]
-    if separator.startswith("==") or bare.endswith(("<", ">", "~", "!", "+")):
-        return True  # package==1.2.3.4, >=1.2.3.4
-    if not separator and bare.endswith("-"):
+    if _VERSION_OPERATOR.search(before):
+        return True
+    bare = before.rstrip(" \t:=(,|\"'")
+    if bare == before and bare.endswith("-"):
         return len(bare) > 1 and bare[-2].isalnum()  # name-1.2.3.4
     words = bare.split()
     if len(words) > 1 and words[-1] in ("is", "was", "of"):
