@@ -6,6 +6,7 @@ import importlib.util
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path
 
 from ..model import Device, ErrorText, Facts, Gap, Json, Stage, Step, Vendor
@@ -145,7 +146,8 @@ def _with_unique_ids(found: list[Reported]) -> list[Reported]:
     done = []
     for entry in found:
         device = entry.device
-        options = (device.id, device.pci_address, f"{device.id}#{entry.index}")
+        numbered = (f"{device.id}#{number}" for number in count())
+        options = chain((device.id, device.pci_address), numbered)
         chosen = next(name for name in options if name and name not in seen)
         seen.add(chosen)
         done.append(replace(entry, device=replace(device, id=chosen)))
