@@ -1,11 +1,91 @@
-"""Causes in how torch was built: for which GPU, which driver, which vendor."""
+"""Causes in how torch was built: for which GPU, which vendor, or for none."""
 
 from __future__ import annotations
 
+from agent.rules.architectures import (
+    capabilities_of,
+    covered,
+    gap_of,
+    is_embedded,
+    range_of_toolkit,
+)
 from agent.rules.case import Case
 from agent.rules.rule import Diagnosis, Rule
-from agent.rules.versions import Version, covers, newest, version
-from agent.rules.wheels import floor_cuda, floor_driver, recommend
+from agent.rules.seen import torch_at
+from agent.rules.versions import dotted, version
+from agent.rules.wheels import recommend
+
+_NO_CODE = ("capability_not_compatible", "torch_lacks_kernels", "found_gpu_of_capability")
+_KERNELS = ("no_kernel_image", "invalid_device_function")
+# Packages with kernels of their own, as their names appear in paths and lists.
+EXTENSIONS = [
+    "flash_attn",
+    "flash-attn",
+    "flash-attention",
+    "xformers",
+    "bitsandbytes",
+    "detectron2",
+    "mmcv",
+    "mmdet",
+    "apex",
+    "torch_scatter",
+    "torch-scatter",
+    "torch_sparse",
+    "torch_cluster",
+    "pyg_lib",
+    "torch_spline",
+    "causal_conv1d",
+    "causal-conv1d",
+    "mamba_ssm",
+    "mamba-ssm",
+    "selective_scan",
+    "vllm",
+    "deepspeed",
+    "exllama",
+    "awq",
+    "auto_gptq",
+    "gptq",
+    "pytorch3d",
+    "nvdiffrast",
+    "tinycudann",
+    "tiny-cuda-nn",
+    "diff_gaussian",
+    "diff-gaussian",
+    "simple_knn",
+    "simple-knn",
+    "gsplat",
+    "spconv",
+    "dgl",
+    "sageattention",
+    "natten",
+    "rotary_emb",
+    "kaolin",
+    "lightning_attn",
+    "ctranslate2",
+    "llama_cpp",
+    "llama-cpp",
+    "llama.cpp",
+    "ggml",
+    "cupy",
+    "torchsparse",
+    "minkowskiengine",
+    "fused_dense",
+    "transformer_engine",
+    "flashinfer",
+    "onnxruntime",
+    "pointnet2",
+    "deform_conv",
+    "ops.cu",
+    "csrc/",
+    "stable-fast",
+    "torch_cuda_arch_list",
+    "ext_module",
+    "_ext.cpython",
+    "nerfacc",
+    "custom_rasterizer",
+    "lmdeploy",
+    "turbomind",
+]
 
 
 def gpu_newer_than_build(case: Case) -> Diagnosis | None:
@@ -19,115 +99,234 @@ def gpu_older_than_build(case: Case) -> Diagnosis | None:
 
 
 def _architecture_gap(case: Case, *, newer: bool) -> Diagnosis | None:
-    hits = case.hits("capability_not_compatible", "torch_lacks_kernels", "no_kernel_image")
-    uncovered = _uncovered(case)
-    targets = case.torch_architectures
-    if not uncovered:
-        return None
-    top = newest(targets)
-    if newer != (bool(top) and uncovered > top):
-        return None
-    named = any(hit.signature != "no_kernel_image" for hit in hits)
-    weight = 90 if named else 70 if hits else 45
-    wheel = recommend(
-        architectures=case.architectures,
-        driver_cuda=case.driver_cuda,
-        python=case.python,
-        torch=case.torch_version,
-    )
+    hits = case.hits(*_NO_CODE, *_KERNELS)
+    if not newer:
+        hits += case.hits("nvrtc_lacks_arch", "ptxas_lacks_arch")
+    gap = gap_of(case)
+    if gap is None or gap.newer != newer or case.built_for in ("rocm", "cpu"):
+        return _named_only(case, newer)
+    named = any(hit.signature in _NO_CODE for hit in hits)
+    weight = 92 if named else 82 if hits else 70
+    if not hits and case.works and case.stage("matmul") is not None:
+        return None  # it computes: the list was not the whole truth
+    if not hits and case.observations.from_text:
+        weight = 45
     return Diagnosis(
         weight=weight,
         hits=hits,
-        evidence=_torch_evidence(case),
-        values={"wheel": wheel.command} if wheel else {},
+        evidence=torch_at(case),
+        values={"architecture": dotted(gap.capability), **wheel_values(case)},
     )
 
 
-def _uncovered(case: Case) -> Version:
-    """The capability that the build does not cover, () where all are covered or not known."""
-    capabilities = case.capabilities
-    if hit := case.hit("capability_not_compatible"):
-        digits = hit.group(1)
-        capabilities = ((int(digits[:-1]), int(digits[-1])),)
-    elif hit := case.hit("found_gpu_of_capability"):
-        capabilities = (version(hit.group(3)),)
-    targets = case.torch_architectures
-    if not targets:
-        return ()
-    return next((item for item in capabilities if not covers(targets, item)), ())
+def _named_only(case: Case, newer: bool) -> Diagnosis | None:
+    """Torch's own warning where neither its list nor its version is known."""
+    hits = case.hits("capability_not_compatible", "torch_lacks_kernels")
+    if not hits or gap_of(case) is not None or covered(case) or case.built_for == "rocm":
+        return None
+    capability = next(iter(capabilities_of(case)), ())
+    is_new = bool(capability) and capability >= (9, 0)
+    if is_new != newer:
+        return None
+    return Diagnosis(weight=70, hits=hits, values={"architecture": dotted(capability)})
+
+
+def build_for_other_gpu_family(case: Case) -> Diagnosis | None:
+    """A server wheel on an embedded GPU: the list lacks that GPU's own target."""
+    hits = case.hits(*_NO_CODE, *_KERNELS)
+    if not is_embedded(case) or covered(case) or "nv" in _local(case):
+        return None
+    gap = gap_of(case)
+    if not hits and (gap is None or case.observations.from_text):
+        return None
+    return Diagnosis(
+        weight=88 if gap and hits else 78 if hits else 70,
+        hits=hits,
+        evidence=torch_at(case),
+    )
+
+
+def _local(case: Case) -> str:
+    """What stands behind the version's number: "a0+872d972e41.nv24.08"."""
+    text = case.torch.version if case.torch and case.torch.version else ""
+    return text.lstrip("0123456789.")
+
+
+def extension_arch_list_missing_gpu(case: Case) -> Diagnosis | None:
+    """Torch covers the GPU, but a separately built extension has no code for it."""
+    own = case.hits("extension_not_for_arch")
+    hits = case.hits(*_KERNELS, "extension_not_for_arch")
+    failed = _failed_extensions(case)
+    if (not hits and not failed) or gap_of(case) is not None or case.hits(*_NO_CODE):
+        return None
+    if case.built_for in ("rocm", "cpu") or case.says("hip error", "hiperror"):
+        return None
+    named = [name for name in EXTENSIONS if case.says(name)]
+    fits = covered(case) or bool(case.works)
+    weight = 84 if own or failed else 78 if fits and named else 68 if named or fits else 42
+    return Diagnosis(
+        weight=weight,
+        hits=hits,
+        evidence=(*torch_at(case), *failed),
+        values={
+            "package": named[0] if named else "the extension",
+            "architecture": ", ".join(map(dotted, capabilities_of(case))) or "its capability",
+        },
+        look_at=()
+        if fits
+        else (
+            "torch.cuda.get_arch_list() and torch.cuda.get_device_capability(): does torch itself"
+            " hold code for the GPU, or only the failing extension not?",
+        ),
+    )
+
+
+def _failed_extensions(case: Case) -> tuple[str, ...]:
+    """Pointers of extension stages that ended for want of code for the GPU."""
+    words = ("no kernel image", "invalid device function", "named symbol not found")
+    return tuple(
+        f"/stages/{index}/error"
+        for index, stage in case.stages("extensions")
+        if stage.subject.startswith("ext:")
+        and stage.status in ("failed", "crashed")
+        and stage.error is not None
+        and any(word in stage.error.text for word in words)
+    )
 
 
 def cpu_only_build(case: Case) -> Diagnosis | None:
-    """The installed torch has no GPU support although a GPU is there."""
-    hits = case.hits("not_compiled_with_cuda")
-    if case.built_for != "cpu":
+    """What is installed was built without GPU support although a GPU is there or wanted."""
+    said = case.hits("not_compiled_with_cuda", "framework_without_gpu")
+    listed = case.hits("cpuonly_package")
+    cpu = case.built_for == "cpu" or (bool(listed) and case.built_for is None)
+    if case.built_for in ("cuda", "rocm") and not case.hits("framework_without_gpu"):
         return None
-    if not (hits or case.has_nvidia or case.has_amd or case.works is False):
+    if case.says("macos", "darwin") or case.observations.backend_asked == "cpu":
         return None
-    return Diagnosis(weight=90 if hits else 80, hits=hits, evidence=_torch_evidence(case))
-
-
-def driver_too_old_for_build(case: Case) -> Diagnosis | None:
-    """The driver's CUDA is below what the build's CUDA major needs."""
-    hits = case.hits("driver_too_old", "insufficient_driver")
-    wanted, found = case.torch_cuda, case.driver_cuda
-    if (hit := case.hit("driver_too_old")) and hit.group(1):
-        number = int(hit.group(1))
-        found = (number // 1000, number % 1000 // 10)
-    if case.works:
-        return None  # a compat library or a newer libcuda bridges the gap
-    below = bool(wanted and found) and found[:2] < floor_cuda(wanted)[:2]
-    if not hits and not below:
+    if not cpu and not said:
         return None
-    if hits and wanted and found and not below:
+    wanted = case.has_nvidia or case.has_amd or bool(case.driver_text) or _toolkit_there(case)
+    if not said and not wanted and case.works is not False:
         return None
-    wheel = recommend(
-        architectures=case.architectures,
-        driver_cuda=found,
-        python=case.python,
-        torch=case.torch_version,
-    )
-    values = {"driver_cuda": ".".join(map(str, found[:2]))} if found else {}
-    if wheel:
-        values["wheel"] = wheel.command
-    if floor := floor_driver(wanted):
-        values["wanted"] = floor
-    weight = 90 if hits and below else 80 if hits else 65
     return Diagnosis(
-        weight=weight, hits=hits, evidence=_torch_evidence(case) + driver_at(case), values=values
+        weight=90 if cpu and (said or case.works is False) else 84 if said else 80,
+        hits=(*said, *listed, *case.hits("cuda_available_false")),
+        evidence=torch_at(case),
+        values=wheel_values(case),
+    )
+
+
+def _toolkit_there(case: Case) -> bool:
+    """Whether somebody installed or asked for CUDA: the wish for a GPU build."""
+    toolkits = case.facts.toolkits
+    return bool(toolkits.cuda_toolkits or toolkits.cuda_home) or bool(
+        case.says("cudatoolkit", "pytorch-cuda", "system cuda", "cuda toolkit")
     )
 
 
 def cuda_wheel_on_amd(case: Case) -> Diagnosis | None:
     """A CUDA build on a machine whose only GPUs are AMD's."""
-    if case.built_for != "cuda" or not case.has_amd or case.has_nvidia:
+    if case.built_for != "cuda" or not case.has_amd or case.has_nvidia or case.works:
         return None
-    hits = case.hits("no_nvidia_driver")
-    return Diagnosis(weight=90 if hits else 80, hits=hits, evidence=_torch_evidence(case))
+    hits = case.hits("no_nvidia_driver", "no_cuda_gpus", "cuda_available_false")
+    return Diagnosis(
+        weight=92 if hits else 85,
+        hits=hits,
+        evidence=torch_at(case),
+        values=wheel_values(case, backend="rocm"),
+    )
 
 
-def _torch_evidence(case: Case) -> tuple[str, ...]:
-    """Where the version and the build of torch were seen."""
-    torch = case.torch
-    if torch is None:
-        return ()
-    for index, stage in case.stages("import"):
-        if stage.data.get("version"):
-            return case.at(f"/stages/{index}/data/version", torch.version)
-    for index, item in enumerate(case.facts.interpreters):
-        if item.chosen and item.torch:
-            return case.at(f"/facts/interpreters/{index}/torch/version", torch.version)
-    package = case.package("torch")
-    return case.package_at(package) if package else ()
+def rocm_wheel_on_nvidia(case: Case) -> Diagnosis | None:
+    """A ROCm build on a machine whose only GPUs are NVIDIA's."""
+    if case.built_for != "rocm" or not case.has_nvidia or case.has_amd:
+        return None
+    return Diagnosis(weight=85, evidence=torch_at(case), values=wheel_values(case))
 
 
-def driver_at(case: Case) -> tuple[str, ...]:
-    """Where the driver's version was seen."""
-    if not case.driver_text:
-        return ()
-    nvidia = case.facts.drivers.nvidia
-    name = "kernel_version" if nvidia and nvidia.kernel_version else "userspace_version"
-    return case.at(f"/facts/drivers/nvidia/{name}", case.driver_text)
+def gpu_too_old_for_kernel(case: Case) -> Diagnosis | None:
+    """A kernel library states a minimum capability that the GPU does not have."""
+    hits = case.hits("gpu_too_old_for_kernel")
+    if not hits:
+        return None
+    capabilities = capabilities_of(case)
+    wanted = [version(number) for hit in hits for number in _numbers(hit.text)]
+    if capabilities and wanted and all(min(capabilities) >= number for number in wanted):
+        return None  # the GPU has what is asked for
+    if capabilities and not wanted and min(capabilities) >= (8, 0) and "mpere" in hits[0].text:
+        return None
+    return Diagnosis(
+        weight=86 if capabilities else 80,
+        hits=hits,
+        values={
+            "wanted": dotted(wanted[0]) if wanted else "a newer generation",
+            "architecture": ", ".join(map(dotted, capabilities)) or "an older capability",
+        },
+    )
+
+
+def _numbers(text: str) -> list[str]:
+    import re
+
+    return [
+        f"{major}.{minor}" for major, minor in re.findall(r"(?<![\d.])(\d{1,2})[.,] ?(\d)\b", text)
+    ]
+
+
+def runtime_compiler_too_old_for_gpu(case: Case) -> Diagnosis | None:
+    """NVRTC or ptxas, run at run time, does not know the GPU."""
+    hits = case.hits("ptxas_lacks_arch", "nvrtc_lacks_arch", "llvm_lacks_arch")
+    if not hits or case.hits("nvcc_lacks_arch"):
+        return None
+    asked = next((hit.group(1) for hit in hits if hit.group(1).startswith("sm_")), "")
+    digits = asked[3:].rstrip("af")
+    capability = (
+        (int(digits[:-1]), int(digits[-1]))
+        if digits.isdigit()
+        else next(iter(capabilities_of(case)), ())
+    )
+    span = range_of_toolkit(case.torch_cuda)
+    if capability and (
+        (span and capability < span[0]) or (case.torch_cuda >= (13,) and capability < (7, 5))
+    ):
+        return None  # the compiler is too new, not too old
+    if capability and capability <= (3, 5):
+        return None
+    return Diagnosis(
+        weight=86 if capability else 76,
+        hits=hits,
+        evidence=torch_at(case),
+        values={
+            "architecture": dotted(capability) if capability else "the GPU's capability",
+            "tool": {
+                "ptxas_lacks_arch": "ptxas",
+                "nvrtc_lacks_arch": "NVRTC",
+                "llvm_lacks_arch": "Triton's LLVM",
+            }[hits[0].signature],
+        },
+    )
+
+
+def wheel_values(case: Case, backend: str = "cuda") -> dict[str, str]:
+    """The `wheel` command for the texts, from the tables; what would do where none fits."""
+    architectures = tuple(dotted(item) for item in capabilities_of(case))
+    if backend == "rocm":
+        architectures = case.gfx
+    found = recommend(
+        architectures=architectures,
+        driver_cuda=case.driver_cuda if backend == "cuda" else (),
+        python=case.python,
+        torch=case.torch_version,
+        backend=backend,
+    )
+    if found:
+        return {"wheel": found.command}
+    if not architectures:
+        return {}
+    return {
+        "wheel": "no published wheel covers this GPU with this driver and Python: build torch from"
+        " source, change one of the three, or use another GPU"
+    }
 
 
 RULES: tuple[Rule, ...] = (
@@ -137,6 +336,7 @@ RULES: tuple[Rule, ...] = (
         who="renter",
         source="CUDA programming guide, binary compatibility; arch lists read in the wheels",
         find=gpu_newer_than_build,
+        explains=("runtime-compiler-too-old-for-gpu", "wrong-result"),
     ),
     Rule(
         code="gpu-older-than-build",
@@ -144,20 +344,34 @@ RULES: tuple[Rule, ...] = (
         who="renter",
         source="CUDA programming guide, binary compatibility; arch lists read in the wheels",
         find=gpu_older_than_build,
+        explains=("gpu-too-old-for-kernel",),
+    ),
+    Rule(
+        code="build-for-other-gpu-family",
+        severity="blocking",
+        who="renter",
+        source="developer.nvidia.com/cuda-gpus; pytorch issue 145560; holohub pull request 1687",
+        find=build_for_other_gpu_family,
+        explains=(
+            "gpu-newer-than-build",
+            "gpu-older-than-build",
+            "extension-arch-list-missing-gpu",
+        ),
+    ),
+    Rule(
+        code="extension-arch-list-missing-gpu",
+        severity="blocking",
+        who="renter",
+        source="torch.utils.cpp_extension, TORCH_CUDA_ARCH_LIST; bitsandbytes issue 1930",
+        find=extension_arch_list_missing_gpu,
     ),
     Rule(
         code="cpu-only-build",
         severity="blocking",
         who="renter",
-        source="torch.version.cuda is None; PyTorch release matrix",
+        source="torch.version.cuda is None; PyTorch release matrix; jax xla_bridge",
         find=cpu_only_build,
-    ),
-    Rule(
-        code="driver-too-old-for-build",
-        severity="blocking",
-        who="either",
-        source="docs.nvidia.com/deploy/cuda-compatibility, minor-version compatibility",
-        find=driver_too_old_for_build,
+        explains=("extension-package-fails", "ext-wheel-built-for-other-torch", "no-gpu-visible"),
     ),
     Rule(
         code="cuda-wheel-on-amd",
@@ -165,5 +379,27 @@ RULES: tuple[Rule, ...] = (
         who="renter",
         source="PyPI's default torch is a CUDA build; ROCm builds come from their own index",
         find=cuda_wheel_on_amd,
+        explains=("driver-not-installed", "no-libcuda", "container-started-without-gpu"),
+    ),
+    Rule(
+        code="rocm-wheel-on-nvidia",
+        severity="blocking",
+        who="renter",
+        source="ROCm builds of torch load no libcuda",
+        find=rocm_wheel_on_nvidia,
+    ),
+    Rule(
+        code="gpu-too-old-for-kernel",
+        severity="blocking",
+        who="renter",
+        source="flash-attn, vllm and torch._inductor texts; PTX ISA, target requirements",
+        find=gpu_too_old_for_kernel,
+    ),
+    Rule(
+        code="runtime-compiler-too-old-for-gpu",
+        severity="blocking",
+        who="renter",
+        source="ptxas and NVRTC of the nvidia wheels; cupy issues 2087, 9475",
+        find=runtime_compiler_too_old_for_gpu,
     ),
 )

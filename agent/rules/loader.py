@@ -1,7 +1,408 @@
-"""Causes to come."""
+"""Causes in which library the loader or the linker finds, and where it looks."""
 
 from __future__ import annotations
 
-from agent.rules.rule import Rule
+from agent.model import Package
+from agent.rules.case import Case
+from agent.rules.lines import Hit
+from agent.rules.rule import Diagnosis, Rule
+from agent.rules.seen import torch_at
+from agent.rules.sonames import component, cuda_majors
+from agent.rules.versions import version
 
-RULES: tuple[Rule, ...] = ()
+_STUB_ENV = "LD_LIBRARY_PATH"
+
+
+def missing_cuda_libraries(case: Case) -> tuple[tuple[Hit, str], ...]:
+    """Each missing library of NVIDIA's with the line that says so."""
+    found = []
+    for hit in case.hits(
+        "library_missing",
+        "library_not_found_listed",
+        "provider_library_failed",
+        "bnb_missing_library",
+        "cudnn_sublibrary_loading",
+    ):
+        for name in hit.groups:
+            if name and component(name):
+                found.append((hit, name))
+                break
+    return tuple(found)
+
+
+def libcuda_stub_loaded(case: Case) -> Diagnosis | None:
+    """The toolkit's link-time stub of libcuda is found at run time."""
+    hits = case.hits("stub_library")
+    for index, library in enumerate(case.facts.libraries):
+        if library.soname.startswith("libcuda.so") and (
+            library.origin == "stub" or "/stubs" in (library.path or "")
+        ):
+            seen = library.seen_by in ("mapped", "loader")
+            if seen or hits:
+                where = case.at(f"/facts/libraries/{index}", library.path)
+                return Diagnosis(weight=92, hits=hits, evidence=where)
+    paths = case.hits("stub_path")
+    if hits:
+        return Diagnosis(weight=92 if paths else 88, hits=(*hits, *paths))
+    if "stubs" in (case.env(_STUB_ENV) or "") and (
+        case.works is False
+        or case.hits(
+            "driver_init_failed", "no_nvidia_driver", "insufficient_driver", "no_cuda_gpus"
+        )
+    ):
+        return Diagnosis(weight=74, evidence=case.env_at(_STUB_ENV))
+    return None
+
+
+def libcuda_linker_symlink_missing(case: Case) -> Diagnosis | None:
+    """Only libcuda.so.1 is there; the unversioned name that the linker needs is missing."""
+    if hits := case.hits("triton_libcuda_candidates"):
+        return Diagnosis(weight=90, hits=(*hits, *case.hits("triton_libcuda")))
+    hits = case.hits("linker_lcuda")
+    if hits:
+        files = case.hits("libcuda_file")
+        return Diagnosis(weight=88 if files else 82, hits=(*hits, *files))
+    hits = case.hits("libcuda_unversioned_missing")
+    if hits and case.place != "wsl" and not case.hits("libcuda_missing", "triton_libcuda"):
+        return Diagnosis(weight=52, hits=hits)
+    return None
+
+
+def libcuda_not_in_ldcache(case: Case) -> Diagnosis | None:
+    """Libcuda exists, but only where the cache that the tool searches does not look."""
+    hits = case.hits("triton_libcuda")
+    if hits and not case.hits("triton_libcuda_candidates"):
+        return Diagnosis(weight=80, hits=hits)
+    if hits or not case.says("ldconfig"):
+        return None
+    hits = case.hits("libcuda_missing", "libcuda_unversioned_missing") or tuple(
+        hit for hit in case.hits("library_missing") if "libcuda" in hit.text
+    )
+    elsewhere = tuple(
+        hit
+        for hit in case.hits("libcuda_file")
+        if not hit.group(1).startswith(("/usr/lib/x86", "/lib/"))
+    )
+    if hits and elsewhere:
+        return Diagnosis(weight=66, hits=(*hits, *elsewhere))
+    if case.says("not in ldconfig", "ldconfig cache", "ld cache", "ldcache", "ldconfig -p"):
+        words = case.hits("libcuda_file")
+        if words or hits:
+            return Diagnosis(weight=58, hits=(*hits, *words))
+    return None
+
+
+def wsl_libcuda_so_link_missing(case: Case) -> Diagnosis | None:
+    """WSL: only libcuda.so.1 is visible, and cuDNN opens libcuda.so."""
+    hits = case.hits("libcuda_unversioned_missing")
+    if not hits:
+        return None
+    if case.place == "wsl" or case.says("/usr/lib/wsl", "wsl2", "wsl "):
+        return Diagnosis(weight=90, hits=hits)
+    if case.says("libcudnn"):
+        return Diagnosis(weight=58, hits=hits, look_at=("is this WSL? (uname -r says so)",))
+    return None
+
+
+def bundled_cuda_libs_not_on_path(case: Case) -> Diagnosis | None:
+    """NVIDIA's pip libraries are installed, but the loader does not look in their directories."""
+    missing = missing_cuda_libraries(case)
+    dlopen = case.hits("dlopen_gpu_libraries")
+    if not missing:
+        if dlopen and case.packages("nvidia-"):
+            return Diagnosis(weight=76, hits=dlopen)
+        return None
+    for hit, name in missing:
+        paths = [
+            item
+            for item in case.hits("bundled_library_path")
+            if item.group(2).startswith(name.split(".so")[0]) or not item.group(2)
+        ]
+        full = [item for item in paths if item.group(2) and _same_soname(item.group(2), name)]
+        packages = _bringing(case, name)
+        if not full and not packages:
+            continue
+        here = [package for package in packages if _major_fits(package, name)]
+        if packages and not here and not full:
+            continue
+        return Diagnosis(
+            weight=90 if full else 80,
+            hits=(hit, *full),
+            evidence=tuple(at for package in here for at in case.package_at(package)),
+            values={"library": name},
+        )
+    if case.says("pip install nvidia-", "site-packages/nvidia/"):
+        return Diagnosis(
+            weight=74,
+            hits=tuple(hit for hit, _ in missing),
+            values={"library": missing[0][1]},
+        )
+    return None
+
+
+def _same_soname(found: str, wanted: str) -> bool:
+    return found.startswith(wanted) or wanted.startswith(found)
+
+
+def _bringing(case: Case, soname: str) -> list[Package]:
+    """Installed wheels that bring this library."""
+    part = component(soname)
+    names = {f"nvidia-{part}", *(f"nvidia-{part}-cu{major}" for major in (11, 12, 13))}
+    return [item for item in case.facts.packages if part and item.name in names]
+
+
+def _major_fits(package: Package, soname: str) -> bool:
+    majors = cuda_majors(soname)
+    if component(soname) == "cudnn":
+        wanted = version(soname.partition(".so")[2])
+        return not wanted or version(package.version)[:1] == wanted[:1]
+    suffix = package.name.rpartition("-cu")[2]
+    if not majors:
+        return True
+    return int(suffix) in majors if suffix.isdigit() else 13 in majors
+
+
+def lib_built_for_other_cuda_major(case: Case) -> Diagnosis | None:
+    """A library wants the CUDA libraries of another major than those present."""
+    for hit, name in missing_cuda_libraries(case):
+        majors = cuda_majors(name)
+        if component(name) == "cudnn":
+            if found := _other_cudnn(case, hit, name):
+                return found
+            continue
+        if not majors:
+            continue
+        present = _majors_present(case)
+        if present & set(majors):
+            continue
+        if not present and case.in_container and not case.says("onnxruntime-gpu "):
+            continue
+        return Diagnosis(
+            weight=84 if present else 64,
+            hits=(hit,),
+            evidence=torch_at(case) if case.torch_cuda else (),
+            values={
+                "library": name,
+                "wanted": " or ".join(map(str, majors)),
+                "found": " and ".join(map(str, sorted(present))) or "another major",
+            },
+        )
+    return None
+
+
+def _other_cudnn(case: Case, hit: Hit, name: str) -> Diagnosis | None:
+    """A missing cuDNN of another major than the installed one."""
+    wanted = version(name.partition(".so")[2])[:1]
+    packages = [item for item in case.facts.packages if item.name.startswith("nvidia-cudnn")]
+    found = {version(item.version)[:1] for item in packages}
+    if case.torch and case.torch.cudnn_version:
+        text = case.torch.cudnn_version
+        numbers = version(text)
+        found.add((numbers[0] // 1000,) if numbers and numbers[0] > 1000 else numbers[:1])
+    found.discard(())
+    if not wanted or not found or wanted in found:
+        return None
+    return Diagnosis(
+        weight=76,
+        hits=(hit,),
+        values={
+            "library": name,
+            "wanted": f"cuDNN {wanted[0]}",
+            "found": "cuDNN " + ", ".join(str(item[0]) for item in sorted(found)),
+        },
+    )
+
+
+def _majors_present(case: Case) -> set[int]:
+    """CUDA majors whose libraries are here: in torch's build, wheels, toolkits."""
+    found = set(case.torch_cuda[:1])
+    for package in case.packages("nvidia-"):
+        suffix = package.name.rpartition("-cu")[2]
+        if suffix.isdigit():
+            found.add(int(suffix))
+    for path in case.facts.toolkits.cuda_toolkits:
+        found.update(version(path.rsplit("-", 1)[-1])[:1])
+    for tool in case.facts.toolkits.tools:
+        if tool.name == "nvcc":
+            found.update(version(tool.version)[:1])
+    return {number for number in found if number >= 8}
+
+
+def cuda_runtime_libs_missing_in_container(case: Case) -> Diagnosis | None:
+    """CUDA or cuDNN exist on the host but not inside the image or on its loader path."""
+    missing = missing_cuda_libraries(case)
+    boxed = case.in_container or case.says(
+        "dockerfile", "docker run", "docker-compose", "kubernetes", " pod", "container"
+    )
+    if not missing or not boxed:
+        return None
+    base = case.says("-base-ubuntu", "-base\n", "cuda:", "-runtime-ubuntu", "python:3", "slim")
+    return Diagnosis(
+        weight=74 if case.in_container and base else 68 if case.in_container else 56,
+        hits=tuple(hit for hit, _ in missing),
+        values={"library": missing[0][1]},
+    )
+
+
+def ld_library_path_clobbered(case: Case) -> Diagnosis | None:
+    """A later module or script overwrote LD_LIBRARY_PATH and dropped a directory."""
+    failing = case.hits("dlopen_gpu_libraries") + tuple(
+        hit for hit, _ in missing_cuda_libraries(case)
+    )
+    if not failing:
+        return None
+    told = case.says("ld_library_path") and case.says(
+        "overwritten",
+        "overwrote",
+        "overwrites",
+        "clobber",
+        "replaced",
+        "reset",
+        "dropped",
+        "module load",
+        "module system",
+        "lmod",
+        "module purge",
+        "setvars.sh",
+        "no longer contains",
+        "was unset",
+        "lost",
+    )
+    loaded = case.hits("gpu_library_loaded")
+    if told:
+        return Diagnosis(weight=86, hits=failing, evidence=case.env_at("LD_LIBRARY_PATH"))
+    if loaded:
+        return Diagnosis(
+            weight=52,
+            hits=failing,
+            look_at=("echo $LD_LIBRARY_PATH in the failing shell: is the directory still in it?",),
+        )
+    return None
+
+
+def ld_library_path_shadows_torch_libs(case: Case) -> Diagnosis | None:
+    """LD_LIBRARY_PATH or a system CUDA supplies an older library than the one in the wheel."""
+    symbols = tuple(
+        hit for hit in case.hits("cuda_library_symbol") if not case.hits("driver_function_missing")
+    )
+    cudnn = case.hits("cudnn_incompatible", "cudnn_sublibraries")
+    value = case.env("LD_LIBRARY_PATH") or ""
+    on_path = _has_cuda(value) or _echoed_path(case)
+    conda = case.says("conda install", "conda list", "linux-64", "/conda-meta/")
+    if symbols or cudnn:
+        hits = (*symbols, *cudnn)
+        weight = 90 if on_path else 66 if symbols and not conda else 58
+        return Diagnosis(weight=weight, hits=hits, evidence=case.env_at("LD_LIBRARY_PATH"))
+    if on_path and (hits := case.hits("cublas_invalid_value", "cudnn_sublibrary_loading")):
+        return Diagnosis(weight=70, hits=hits, evidence=case.env_at("LD_LIBRARY_PATH"))
+    return _mapped_from_elsewhere(case)
+
+
+def _has_cuda(value: str) -> bool:
+    lower = value.lower()
+    return any(word in lower for word in ("cuda", "cudnn", "nccl", "/hpc_sdk"))
+
+
+def _echoed_path(case: Case) -> bool:
+    """Whether the text shows an LD_LIBRARY_PATH with CUDA directories."""
+    lower = case.lines.lower
+    place = lower.find("ld_library_path")
+    return place >= 0 and _has_cuda(lower[place + 15 : place + 400].replace("cuda_visible", ""))
+
+
+def _mapped_from_elsewhere(case: Case) -> Diagnosis | None:
+    """Torch's process mapped a CUDA library that is not the wheel's own."""
+    own = [item for item in case.facts.libraries if item.seen_by == "mapped" and item.path]
+    wheels = [item for item in own if item.origin in ("wheel", "conda")]
+    for index, item in enumerate(case.facts.libraries):
+        foreign = item.seen_by == "mapped" and item.origin in ("toolkit", "system", "user")
+        if foreign and wheels and component(item.soname):
+            failed = any(
+                stage.status in ("failed", "crashed")
+                for stage in case.observations.stages
+                if stage.name in ("import", "device", "matmul")
+            )
+            return Diagnosis(
+                weight=76 if failed else 50,
+                evidence=case.at(f"/facts/libraries/{index}", item.path),
+                severity=None if failed else "note",
+            )
+    return None
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        code="libcuda-stub-loaded",
+        severity="blocking",
+        who="renter",
+        source="cudaErrorStubLibrary (34), CUDA runtime API; /usr/local/cuda/lib64/stubs",
+        find=libcuda_stub_loaded,
+        explains=("driver-not-installed", "driver-too-old-for-build"),
+    ),
+    Rule(
+        code="libcuda-linker-symlink-missing",
+        severity="blocking",
+        who="renter",
+        source="triton pull requests 1981, 3053; state-spaces/mamba issue 123",
+        find=libcuda_linker_symlink_missing,
+        explains=("libcuda-not-in-ldcache",),
+    ),
+    Rule(
+        code="libcuda-not-in-ldcache",
+        severity="blocking",
+        who="renter",
+        source="triton pull requests 2019, 2883",
+        find=libcuda_not_in_ldcache,
+    ),
+    Rule(
+        code="wsl-libcuda-so-link-missing",
+        severity="blocking",
+        who="renter",
+        source="github.com/microsoft/WSL/issues/5663, 8587",
+        find=wsl_libcuda_so_link_missing,
+        explains=(
+            "libcuda-linker-symlink-missing",
+            "no-libcuda",
+            "bundled-cuda-libs-not-on-path",
+            "cuda-runtime-libs-missing-in-container",
+        ),
+    ),
+    Rule(
+        code="bundled-cuda-libs-not-on-path",
+        severity="blocking",
+        who="renter",
+        source="layout of the nvidia-* wheels; tensorflow issue 63362; SYSTRAN/faster-whisper README",
+        find=bundled_cuda_libs_not_on_path,
+        explains=("cuda-runtime-libs-missing-in-container", "lib-built-for-other-cuda-major"),
+    ),
+    Rule(
+        code="lib-built-for-other-cuda-major",
+        severity="blocking",
+        who="renter",
+        source="sonames of toolkits 10.2 to 13.0; onnxruntime CUDA execution provider page",
+        find=lib_built_for_other_cuda_major,
+        explains=("ld-library-path-clobbered",),
+    ),
+    Rule(
+        code="cuda-runtime-libs-missing-in-container",
+        severity="blocking",
+        who="either",
+        source="NVIDIA container images: base, runtime and devel; the toolkit mounts the driver only",
+        find=cuda_runtime_libs_missing_in_container,
+    ),
+    Rule(
+        code="ld-library-path-clobbered",
+        severity="blocking",
+        who="renter",
+        source="ld.so(8); environment modules",
+        find=ld_library_path_clobbered,
+        explains=("cuda-runtime-libs-missing-in-container",),
+    ),
+    Rule(
+        code="ld-library-path-shadows-torch-libs",
+        severity="blocking",
+        who="renter",
+        source="pytorch issues 111469, 134929, 140797; ld.so(8), search order",
+        find=ld_library_path_shadows_torch_libs,
+    ),
+)

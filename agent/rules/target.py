@@ -1,7 +1,206 @@
-"""Causes to come."""
+"""Causes in the target itself: no torch, a torch that cannot start, or one that computes wrong."""
 
 from __future__ import annotations
 
-from agent.rules.rule import Rule
+from agent.rules.case import Case
+from agent.rules.rule import Diagnosis, Rule
 
-RULES: tuple[Rule, ...] = ()
+
+def torch_not_installed(case: Case) -> Diagnosis | None:
+    """The chosen interpreter has no torch, and no other one has either."""
+    stage = case.stage("import")
+    missing = stage is not None and stage.reason == "not-installed"
+    hits = case.hits("no_module_torch")
+    if not missing and not hits:
+        return None
+    if case.torch is not None and not missing:
+        return None
+    return Diagnosis(weight=88 if missing else 70, hits=hits, evidence=_stage_at(case, "import"))
+
+
+def other_interpreter_has_torch(case: Case) -> Diagnosis | None:
+    """The interpreter that is used has no torch, or was not named, and another one has."""
+    chosen = case.interpreter
+    others = [
+        (index, item)
+        for index, item in enumerate(case.facts.interpreters)
+        if not item.chosen and item.torch and item.torch.version
+    ]
+    if chosen is None or not others:
+        return None
+    stage = case.stage("import")
+    missing = stage is not None and stage.reason == "not-installed"
+    guessed = chosen.chosen_because in ("well-known", "first-with-torch")
+    if not missing and not guessed:
+        return None
+    index, other = others[0]
+    return Diagnosis(
+        weight=90 if missing else 50,
+        evidence=case.at(f"/facts/interpreters/{index}/path", other.path),
+        values={"path": other.path},
+        severity=None if missing else "note",
+    )
+
+
+def torch_crashes_on_import(case: Case) -> Diagnosis | None:
+    """Importing torch ends the process, or raises something that no other rule knows."""
+    stage = case.stage("import")
+    if stage is None or stage.status not in ("crashed", "failed"):
+        return None
+    if stage.reason == "not-installed":
+        return None
+    text = (stage.error.text if stage.error else None) or stage.signal or "it ended"
+    return Diagnosis(
+        weight=56, evidence=_stage_at(case, "import"), values={"value": text.splitlines()[0][:200]}
+    )
+
+
+def cpu_lacks_instructions(case: Case) -> Diagnosis | None:
+    """The processor lacks instructions that the wheel was compiled with."""
+    hits = case.hits("illegal_instruction")
+    stage = case.stage("import")
+    died = stage is not None and stage.signal in ("SIGILL",)
+    if not died and not (hits and not case.says("cudaerrorillegalinstruction", "cuda error")):
+        return None
+    return Diagnosis(weight=80 if died else 60, hits=hits, evidence=_stage_at(case, "import"))
+
+
+def torch_import_hangs(case: Case) -> Diagnosis | None:
+    """Importing torch did not end within its deadline."""
+    stage = case.stage("import")
+    if stage is None or stage.status != "timed_out":
+        return None
+    return Diagnosis(
+        weight=80,
+        evidence=_stage_at(case, "import"),
+        values={"value": f"{stage.seconds:.0f} s"},
+    )
+
+
+def wrong_result(case: Case) -> Diagnosis | None:
+    """A product or kernel gives numbers that are wrong by more than rounding."""
+    for index, stage in enumerate(case.observations.stages):
+        if stage.status == "failed" and stage.reason == "wrong-result":
+            return Diagnosis(
+                weight=85,
+                evidence=case.at(f"/stages/{index}/status"),
+                values={"value": f"stage {stage.name} on {stage.subject}"},
+            )
+    return None
+
+
+def nvml_torch_count_differs(case: Case) -> Diagnosis | None:
+    """The driver lists more devices than torch sees, and no mask explains it."""
+    data = case.data("device")
+    seen, listed = data.get("torch_count"), data.get("driver_count")
+    if not isinstance(seen, int) or not isinstance(listed, int) or seen >= listed:
+        return None
+    if any(case.env(name) for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")):
+        return None
+    mig = any(
+        device.partition and device.partition.mig_mode == "enabled" for device in case.devices
+    )
+    if mig:
+        return None
+    return Diagnosis(
+        weight=70,
+        evidence=_stage_at(case, "device"),
+        values={"found": str(seen), "wanted": str(listed)},
+    )
+
+
+def ssh_session_lacks_environment(case: Case) -> Diagnosis | None:
+    """The container's first process has variables that this login shell lacks."""
+    missing = [
+        (index, item)
+        for index, item in enumerate(case.facts.environment)
+        if item.scope == "init" and _matters(item.name)
+    ]
+    mine = {item.name: item.value for item in case.facts.environment if item.scope != "init"}
+    missing = [(index, item) for index, item in missing if item.name not in mine]
+    if not missing:
+        return None
+    failed = case.works is False or any(
+        stage.status == "failed" for stage in case.observations.stages
+    )
+    index, item = missing[0]
+    return Diagnosis(
+        weight=72 if failed else 45,
+        evidence=case.at(f"/facts/environment/{index}", item.value),
+        values={"value": ", ".join(found.name for _, found in missing[:5])},
+        severity=None if failed else "note",
+    )
+
+
+def _matters(name: str) -> bool:
+    return name in ("LD_LIBRARY_PATH", "PATH", "CUDA_HOME", "VIRTUAL_ENV", "PYTHONPATH") or (
+        name.startswith(("NVIDIA_", "CUDA_", "NCCL_", "HIP_", "ROCR_"))
+    )
+
+
+def _stage_at(case: Case, name: str) -> tuple[str, ...]:
+    return tuple(
+        pointer for index, _ in case.stages(name)[:1] for pointer in case.at(f"/stages/{index}")
+    )
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        code="torch-not-installed",
+        severity="blocking",
+        who="renter",
+        source="Python import system",
+        find=torch_not_installed,
+    ),
+    Rule(
+        code="other-interpreter-has-torch",
+        severity="blocking",
+        who="renter",
+        source="the interpreters found on this machine",
+        find=other_interpreter_has_torch,
+        explains=("torch-not-installed",),
+    ),
+    Rule(
+        code="torch-crashes-on-import",
+        severity="blocking",
+        who="renter",
+        source="the import stage",
+        find=torch_crashes_on_import,
+    ),
+    Rule(
+        code="cpu-lacks-instructions",
+        severity="blocking",
+        who="provider",
+        source="SIGILL, signal(7); instruction sets of the wheels",
+        find=cpu_lacks_instructions,
+        explains=("torch-crashes-on-import",),
+    ),
+    Rule(
+        code="torch-import-hangs",
+        severity="blocking",
+        who="either",
+        source="the import stage's deadline",
+        find=torch_import_hangs,
+    ),
+    Rule(
+        code="wrong-result",
+        severity="blocking",
+        who="provider",
+        source="exact products of small integers; Freivalds' check",
+        find=wrong_result,
+    ),
+    Rule(
+        code="nvml-torch-count-differs",
+        severity="degrading",
+        who="either",
+        source="NVML against torch.cuda.device_count()",
+        find=nvml_torch_count_differs,
+    ),
+    Rule(
+        code="ssh-session-lacks-environment",
+        severity="degrading",
+        who="renter",
+        source="/proc/1/environ against the session's environment",
+        find=ssh_session_lacks_environment,
+    ),
+)

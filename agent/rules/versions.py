@@ -7,6 +7,10 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 Version: TypeAlias = tuple[int, ...]
+
+# Embedded GPUs with targets of their own: server code of the same major does not run there.
+# Source: developer.nvidia.com/cuda-gpus (Jetson); torch 2.11 manywheel build script excludes 8.7.
+EMBEDDED: frozenset[Version] = frozenset({(5, 3), (6, 2), (7, 2), (8, 7), (11, 0)})
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -26,7 +30,8 @@ def covers(targets: Iterable[str], capability: Version) -> bool:
 
     Binary code runs within its major version from its own minor version upwards, a target with
     suffix `a` only on exactly that capability, with `f` on its family. PTX ("compute_90")
-    runs on anything newer. Source: CUDA C++ programming guide, binary and PTX compatibility.
+    runs on anything newer. Embedded GPUs (see `EMBEDDED`) need exactly their target.
+    Source: CUDA C++ programming guide, binary and PTX compatibility.
     """
     return any(_covers(target, capability) for target in targets)
 
@@ -42,6 +47,8 @@ def _covers(target: str, capability: Version) -> bool:
         return built == here
     if kind == "compute":
         return built <= here
+    if here in EMBEDDED or built in EMBEDDED:
+        return built == here
     return built[0] == here[0] and built[1] <= here[1]
 
 

@@ -125,3 +125,17 @@ BRANCHES: dict[int, str] = {
     610: "13.3",
     615: "13.4",
 }
+
+# Which compute capabilities a toolkit can make code for: first CUDA version -> (lowest, highest).
+# Source: nvcc --help of each release; CUDA release notes, deprecated architectures.
+CAPABILITIES: dict[tuple[int, int], tuple[tuple[int, int], tuple[int, int]]] = {
+    (8, 0): ((2, 0), (6, 2)),
+    (9, 0): ((3, 0), (7, 2)),
+    (10, 0): ((3, 0), (7, 5)),
+    (11, 0): ((3, 5), (8, 0)),
+    (11, 1): ((3, 5), (8, 7)),
+    (11, 8): ((3, 5), (9, 0)),
+    (12, 0): ((5, 0), (9, 0)),
+    (12, 8): ((5, 0), (12, 1)),
+    (13, 0): ((7, 5), (12, 1)),
+}

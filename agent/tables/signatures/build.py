@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a pattern stays readable in one piece)
 """What compilers and the building of extensions print."""
 
 from __future__ import annotations
@@ -231,5 +232,13 @@ ROWS: tuple[Signature, ...] = (
         r"(?:cu(\d+))?(?:cxx11abi(TRUE|FALSE))?",
         "flash_attn-2.5.5+cu118torch2.2cxx11abiTRUE-cp38-cp38-linux_x86_64.whl",
         "release files of flash-attention, pyg, natten",
+    ),
+    Signature(
+        "plain_killed",
+        ("killed", "code 137", "status 137", "-9"),
+        r"^\s{0,20}Killed\b|: line \d+:\s+\d+ Killed|exit(?:ed)? (?:with )?(?:code|status):? ?(?:137|-9)"
+        r"|\bKilled signal\b|signal 9",
+        "Killed",
+        "bash",
     ),
 )

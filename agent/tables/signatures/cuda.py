@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a pattern stays readable in one piece)
 """What torch, the CUDA runtime and its libraries print."""
 
 from __future__ import annotations
@@ -442,5 +443,36 @@ ROWS: tuple[Signature, ...] = (
         "Could not load library libcudnn_ops_infer.so.8. Error: libcudnn_ops_infer.so.8: cannot"
         " open shared object file: No such file or directory",
         "cuDNN 8 and 9 loaders",
+    ),
+    Signature(
+        "cudnn_symbol",
+        ("cudnn",),
+        r"Cannot load symbol (cudnn\w{1,80})|undefined symbol: (cudnn\w{1,80})",
+        "Invalid handle. Cannot load symbol cudnnCreateTensorDescriptor",
+        "cuDNN 9 shim",
+    ),
+    Signature(
+        "cublas_invalid_value",
+        ("cublas_status_invalid_value",),
+        r"CUBLAS_STATUS_INVALID_VALUE",
+        "RuntimeError: CUDA error: CUBLAS_STATUS_INVALID_VALUE when calling `cublasSgemm(...)`",
+        "github.com/pytorch/pytorch/issues/88038",
+    ),
+    Signature(
+        "process_row",
+        ("mib |",),
+        r"^\|\s{1,6}(\d+)\s+(?:N/A\s+N/A\s+)?(\d+)\s+[CG+]{1,3}\s+(\S[^|\n]{0,80}?)\s+(\d+)MiB \|",
+        "|    0     31794    C   Unknown Error                                 5371MiB |",
+        "nvidia-smi",
+    ),
+    Signature(
+        "device_order_told",
+        ("nvidia-smi", "device_order", "device order"),
+        r"(?:order|index|ids?|number\w{0,4})[^\n]{0,60}(?:differ|mismatch|not (?:the )?same|wrong"
+        r"|not match|reversed|inconsistent)[^\n]{0,60}nvidia-smi"
+        r"|nvidia-smi[^\n]{0,80}(?:differ|mismatch|not (?:the )?same|not match|reversed)"
+        r"[^\n]{0,60}(?:order|index|ids?|number)",
+        "The GPU ids differ from those of nvidia-smi",
+        "how people describe CUDA_DEVICE_ORDER",
     ),
 )

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a pattern stays readable in one piece)
 """What the dynamic loader, linkers and programs say about shared libraries."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a pattern stays readable in one piece)
 """What Python, pip and the packages around torch print."""
 
 from __future__ import annotations
@@ -221,5 +222,13 @@ ROWS: tuple[Signature, ...] = (
         r"|CUDA error: an illegal memory access|Sizes of tensors must match|index out of range",
         "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x4)",
         "torch",
+    ),
+    Signature(
+        "namespace_shadow",
+        ("(unknown location)",),
+        r"cannot import name '\w{1,60}' from '(?:torch|numpy|triton|flash_attn|vllm|apex)'"
+        r" \(unknown location\)",
+        "ImportError: cannot import name 'Tensor' from 'torch' (unknown location)",
+        "CPython: a folder of that name in the working directory is a namespace package",
     ),
 )

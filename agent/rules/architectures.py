@@ -1,0 +1,85 @@
+"""Whether torch holds code for the GPUs at hand, from what is observed and from the tables."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agent.rules.case import Case
+from agent.rules.versions import EMBEDDED, Version, covers, newest, version
+from agent.tables.drivers import CAPABILITIES
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A GPU that the build has no code for; `newer` than everything it holds, or older."""
+
+    capability: Version
+    newer: bool
+
+
+def targets_of(case: Case) -> tuple[str, ...]:
+    """What torch holds code for: as its own warning or arch list says, else as tabled; () unknown."""
+    if hit := case.hit("supported_capabilities"):
+        return tuple(re.findall(r"(?:sm|compute)_\d+[af]?", hit.group(1)))
+    return case.torch_architectures
+
+
+def capabilities_of(case: Case) -> tuple[Version, ...]:
+    """The capabilities at hand: the one that torch complains about, else those of the devices."""
+    named = []
+    for hit in case.hits("capability_not_compatible"):
+        digits = hit.group(1)
+        named.append((int(digits[:-1]), int(digits[-1])))
+    named += [version(hit.group(3)) for hit in case.hits("found_gpu_of_capability")]
+    return tuple(dict.fromkeys(named)) or case.capabilities
+
+
+def gap_of(case: Case) -> Gap | None:
+    """The first GPU that torch's build does not cover; None where all are, or it is not known."""
+    targets = targets_of(case)
+    for capability in capabilities_of(case):
+        if len(capability) < 2:
+            continue
+        if targets:
+            if not covers(targets, capability):
+                top = newest(targets)
+                return Gap(capability, bool(top) and capability > top)
+        elif found := _gap_of_toolkit(case.torch_cuda, capability):
+            return found
+        elif (1, 3) <= case.torch_version[:2] < (2, 0) and capability < (3, 7):
+            return Gap(capability, newer=False)  # binaries from 1.3 start at 3.7
+    return None
+
+
+def covered(case: Case) -> bool:
+    """Whether torch is known to hold code for every GPU at hand."""
+    targets, capabilities = targets_of(case), capabilities_of(case)
+    if not targets or not capabilities:
+        return False
+    return all(covers(targets, capability) for capability in capabilities)
+
+
+def is_embedded(case: Case) -> bool:
+    """Whether the GPU is an embedded one (Jetson)."""
+    if any(capability[:2] in EMBEDDED for capability in capabilities_of(case)):
+        return True
+    return case.says("jetson", "jetpack", "-tegra", "l4t", "nvgpu")
+
+
+def range_of_toolkit(cuda: Version) -> tuple[Version, Version] | None:
+    """The lowest and the highest capability that a CUDA version can make code for."""
+    known = [found for first, found in sorted(CAPABILITIES.items()) if first <= cuda[:2]]
+    return known[-1] if cuda and known else None
+
+
+def _gap_of_toolkit(cuda: Version, capability: Version) -> Gap | None:
+    found = range_of_toolkit(cuda)
+    if found is None:
+        return None
+    lowest, highest = found
+    if capability < lowest:
+        return Gap(capability, newer=False)
+    if capability[0] > highest[0]:
+        return Gap(capability, newer=True)
+    return None
