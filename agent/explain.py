@@ -14,7 +14,7 @@ from agent.errors import AgentError
 from agent.model import Finding, Json, Observations
 
 MOST_BYTES = 64 << 20  # the command line reads no more of one input
-_BUNDLE = re.compile(rb'\s*\{[^{}]{0,400}?"schema"\s*:\s*"firstlight\.bundle/')
+_BUNDLE = re.compile(rb'"schema"\s*:\s*"firstlight\.bundle/')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ def explain(data: bytes, source: str = "the input") -> Explanation:
 
 def observations_of_input(data: bytes, source: str) -> tuple[Observations, tuple[str, ...]]:
     """Return the observations in a bundle or a text, and what of it was left out."""
-    if _BUNDLE.match(data):
+    if data.lstrip()[:1] == b"{" and _BUNDLE.search(data):
         from agent.bundle import observations_of
         from agent.jsonio import strict_loads
         from agent.verify import read_bundle

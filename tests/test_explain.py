@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from agent.errors import UsageError
+from agent.codec import to_json
+from agent.errors import BundleError, UsageError
 from agent.explain import Explanation, as_object, explain, explain_inputs
-from agent.model import Finding, Observations
+from agent.model import (
+    Bundle,
+    ErrorText,
+    Finding,
+    KernelLog,
+    Observations,
+    Run,
+    Stage,
+    Verdict,
+)
 from agent.reading.read import read_text
 from agent.report.explanation import explanation_text
 
@@ -145,3 +156,41 @@ def test_an_error_of_the_program_itself_is_named_and_blamed_on_nothing() -> None
     explained = explain(text)
     assert [f for f in explained.findings if f.severity != "note"] == []
     assert any("line 4: “ValueError: shapes (3,4)" in item for item in explained.look_at)
+
+
+def bundle_of_a_new_gpu() -> Bundle:
+    facts = replace(read_text(NEW_GPU.decode()).facts, kernel_log=KernelLog())
+    failed = Stage(
+        name="matmul",
+        subject="gpu:GPU-1",
+        status="failed",
+        reason="raised",
+        error=ErrorText(type="RuntimeError", text=NEW_GPU.decode().splitlines()[0]),
+    )
+    return Bundle(
+        schema="firstlight.bundle/1",
+        run=Run(id="r", started_at="2026-01-05T10:00:00Z", finished_at="x", agent_version="0",
+                depth="quick"),
+        verdict=Verdict(status="ready", decision="launch", stage_reached=None, blocked_at=None,
+                        first_error=None, reason="the file says so"),
+        findings=(),
+        stages=(failed,),
+        facts=facts,
+        gaps=(),
+        order=(),
+        redactions=(),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("sort", [False, True])
+def test_a_bundle_is_judged_anew_whatever_it_says_of_itself(sort: bool) -> None:
+    data = json.dumps(to_json(bundle_of_a_new_gpu()), indent=2, sort_keys=sort).encode()
+    first = explain(data, "b.json").findings[0]
+    assert first.code == "gpu-newer-than-build"
+    assert "/stages/0/error/text" in first.evidence
+
+
+def test_a_damaged_bundle_is_an_error_and_not_a_text() -> None:
+    data = json.dumps(to_json(bundle_of_a_new_gpu())).encode()[:-20]
+    with pytest.raises(BundleError):
+        explain(data, "b.json")

@@ -23,8 +23,8 @@ _ASSIGNED = re.compile(
 _WHOLE = re.compile(rf"^(?:export |declare -x |set )?{_NAME}=(.*)$", re.M)
 # What follows a value on a command line; a value of several words has none of these.
 _COMMAND = re.compile(
-    r"\S*[ \t]+(?:[A-Z][A-Z0-9_]*=|(?:python|torchrun|mpirun|accelerate|deepspeed|vllm|bash|sh|srun|"
-    r"nohup|time|env|sudo|docker|make|cmake|pip|uv|jupyter|ollama|nsys|ncu|node|npm)\d?\b|\.{0,2}/|"
+    r"\S*[ \t]+(?:[A-Z][A-Z0-9_]*=|(?:python|torchrun|mpirun|accelerate|deepspeed|vllm|bash|sh|"
+    r"srun|nohup|time|env|sudo|docker|make|cmake|pip|uv|jupyter|ollama|nsys|ncu|node|npm)\d?\b|\.{0,2}/|"
     r"[\w.-]+\.(?:py|sh)\b|[\w.-]+ --?\w)"
 )
 _NAMED = re.compile(rf"^[ \t*>-]*{_NAME}(?: set to)?[ \t]*: ?(\S[^\n]*)$", re.M)
