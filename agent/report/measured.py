@@ -31,7 +31,9 @@ def _wrapped(text: str) -> list[Row]:
 def _host(data: Mapping[str, Json]) -> Iterator[str]:
     peak = _size(data.get("process_peak_bytes"))
     if peak is not None:
-        yield f"host memory, largest process: {peak} (its own peak, VmHWM)"
+        exact = data.get("process_peak_kind") == "exact"
+        known = "its own peak, VmHWM" if exact else "sampled, so at least this"
+        yield f"host memory, largest process: {peak} ({known})"
     tree, count = _size(data.get("tree_peak_bytes")), data.get("processes_peak")
     if tree is not None and isinstance(count, int) and count > 1:
         kind = data.get("tree_peak_kind")

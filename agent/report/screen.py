@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from agent.model import Stage
 from agent.report.escape import terminal
 from agent.report.layout import WIDTH, Row, cells, seconds, shortened
-from agent.report.text import plain_text
+from agent.report.text import plain_text, rung_line
 
 _TONES = {"strong": "bold", "good": "bold green", "bad": "bold red", "warn": "bold yellow"}
 _REDRAW_SECONDS = 0.2
@@ -116,14 +116,10 @@ class Screen:
 
     def finished(self, stage: Stage) -> None:
         """One line for a stage that ended."""
-        place = stage.name if stage.subject == "host" else f"{stage.name} {stage.subject}"
-        why = f"  {stage.reason}" if stage.reason else ""
-        took = "" if stage.status == "skipped" else seconds(stage.seconds)
-        line = terminal(f"  {stage.status:<11} {place:<34} {took:>10}{why}")
         tone = "plain" if stage.status in ("passed", "skipped") else "bad"
         if not self._quiet:
             self._clear()
-            self._print([Row(text=shortened(line, WIDTH), tone=tone)])
+            self._print([Row(text=rung_line(stage), tone=tone)])
 
     def rows(self, rows: list[Row], stream: TextIO) -> None:
         """Writes rows to ``stream`` (stdout for the verdict) after taking the live line away."""

@@ -176,31 +176,40 @@ def _ladder(shown: Shown) -> Iterator[Row]:
     yield Row(text=f"The ladder: reached {reached}{blocked}", tone="strong")
     stages = shown.bundle.stages
     for stage in stages[:_MOST_ROWS]:
-        yield Row(text=_rung(stage), tone="plain" if stage.status == "passed" else "strong")
+        yield Row(text=rung_line(stage), tone="plain" if stage.status == "passed" else "strong")
+        if stage.status in ("crashed", "timed_out"):
+            yield from _wrapped(_death(stage), " " * 14, hard=True)
     if len(stages) > _MOST_ROWS:
         yield Row(text=f"  … {len(stages) - _MOST_ROWS} more in the bundle")
 
 
-def _rung(stage: Stage) -> str:
+def rung_line(stage: Stage) -> str:
     """One rung in at most 80 columns, the status as a word."""
     name = stage.name if stage.subject == "host" else f"{stage.name} {stage.subject}"
     name = shortened(terminal(name), 34)
+    padding = " " * (34 - layout.cells(name))
     took = "" if stage.status == "skipped" else layout.seconds(stage.seconds)
-    why = terminal(stage.reason or "")
-    if stage.status in ("crashed", "timed_out") and stage.steps:
-        why += f" at “{terminal(stage.steps[-1].name)}”"
-    if stage.signal:
-        why += f" ({terminal(stage.signal)})"
-    left = f"  {stage.status:<11} {name:<34} {took:>10}  "
-    return left + shortened(why, layout.WIDTH - layout.cells(left))
+    line = f"  {stage.status:<11} {name}{padding} {took:>10}  {terminal(stage.reason or '')}"
+    return shortened(line.rstrip(), layout.WIDTH)
+
+
+def _death(stage: Stage) -> str:
+    """How a stage ended that did not end itself, and in which step."""
+    how = stage.signal or ("no answer" if stage.status == "timed_out" else "")
+    if stage.exit_code is not None and not stage.signal:
+        how = f"exit code {stage.exit_code}"
+    return f"{how} at step “{stage.steps[-1].name}”" if stage.steps else how
 
 
 def _versions(shown: Shown) -> Iterator[Row]:
     known = versions(shown.bundle)
     if not known:
         return
-    line = ", ".join(f"{what} {version}" for what, version in known)
-    yield from _wrapped(line, "Versions: ", hard=True)
+    torch = [f"{what} {version}" for what, version in known if what == "torch"]
+    others = [f"{what} {version}" for what, version in known if what != "torch"]
+    yield from _wrapped(", ".join(torch) or "no torch", "Versions: ", hard=True)
+    if others:
+        yield from _wrapped(", ".join(others), "  ", hard=True)
     yield from _wrapped(
         "These may differ: torch brings its own CUDA or ROCm and needs only a driver that is new "
         "enough; the toolkit matters only for compiling.",
@@ -283,9 +292,10 @@ def redaction_rows(shown: Shown) -> list[Row]:
     redactions = shown.bundle.redactions
     rows = [Row(text=f"Replaced before signing: {len(redactions)} values", tone="strong")]
     for item in redactions:
-        rows.append(
-            Row(text=terminal(f"  {item.pseudonym:<20} {item.kind:<14} {item.count} times"))
+        pseudonym, kind = (
+            f"{shortened(terminal(word), 24):<24}" for word in (item.pseudonym, item.kind)
         )
+        rows.append(Row(text=f"  {pseudonym} {kind} {item.count} times"))
     return rows
 
 
