@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -24,7 +25,8 @@ from agent.workload.sampler import Samples, fold_shm, gpu_data, take_sample
 from agent.workload.tree import ProcessId, parents
 from agent.workload.watcher import Watcher, start_watcher
 
-PASSED_ON = ("SIGTERM", "SIGUSR1", "SIGUSR2")  # sent to us alone; ^C and ^\ reach the whole group
+# Sent to us alone (a lost terminal tells only the session's leader); ^C and ^\ reach the group.
+PASSED_ON = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
 
@@ -168,7 +170,7 @@ def _beside_the_command() -> Iterator[_Signals]:
         arrived.seen.append(signal.Signals(number).name)
 
     before = {}
-    for name in ("SIGINT", "SIGQUIT", "SIGHUP", *PASSED_ON):
+    for name in ("SIGINT", "SIGQUIT", *PASSED_ON):
         number = signal.Signals[name]
         if signal.getsignal(number) is not signal.SIG_IGN:
             before[number] = signal.signal(number, note)
@@ -217,6 +219,18 @@ def _stage(
     )
 
 
+def _largest_process(usage: Any, samples: Samples) -> tuple[int, bool]:
+    """Return the most that one process had resident in bytes, and whether that is exact.
+
+    ``ru_maxrss`` is VmHWM (in KiB) of the largest process that was waited for, but it begins
+    with what the agent itself held when it forked; below that only the samples tell.
+    """
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if usage.ru_maxrss > own:
+        return max(usage.ru_maxrss * 1024, samples.process_peak_bytes), True
+    return samples.process_peak_bytes or usage.ru_maxrss * 1024, False
+
+
 def _data(
     command: tuple[str, ...],
     samples: Samples,
@@ -228,21 +242,22 @@ def _data(
     ended: dict[str, Any],
 ) -> dict[str, Any]:
     """Return the stage's data; docs/bundle.md has a line for each key."""
-    # ru_maxrss is VmHWM of the largest process that was waited for, in KiB.
-    largest = max(usage.ru_maxrss * 1024, samples.process_peak_bytes)
+    largest, exact = _largest_process(usage, samples)
     pss = samples.tree_pss_peak_bytes
     data: dict[str, Any] = {
         "command": Path(command[0]).name,
         "user_seconds": round(usage.ru_utime, 3),
         "system_seconds": round(usage.ru_stime, 3),
         "process_peak_bytes": largest,
+        "process_peak_kind": "exact" if exact else "sampled",
         "tree_peak_bytes": samples.tree_rss_peak_bytes if pss is None else pss,
         "tree_peak_kind": "resident, shared pages counted repeatedly" if pss is None else "pss",
         "processes_peak": samples.processes_peak,
         "shm_used_peak_bytes": samples.shm_used_peak_bytes,
         "shm_free_least_bytes": samples.shm_free_least_bytes,
         "gpus": gpu_data(samples),
-        "gpu_note": watcher.error or "sampled: the true peak is at least this; others included",
+        "gpu_note": watcher.error
+        or ("sampled, others included" if samples.gpu_used_peak_bytes else "no device"),
         "allocator": [
             {"pid": note["pid"], **row} for note in notes for row in note.get("devices", ())
         ],
