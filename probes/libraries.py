@@ -35,7 +35,8 @@ def mapped_paths(maps: str = "/proc/self/maps") -> list[str]:
             for line in lines:
                 fields = line.rstrip("\n").split(None, 5)
                 if len(fields) == 6 and fields[5].startswith("/") and ".so" in fields[5]:
-                    paths.add(fields[5])
+                    gone = fields[5].endswith(" (deleted)")
+                    paths.add(fields[5][:-10] if gone else fields[5])
     except OSError:
         pass
     return sorted(paths)

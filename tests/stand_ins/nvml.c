@@ -100,6 +100,13 @@ static R pci_out(const char *address, Pci *out) {
   return OK;
 }
 R nvmlDeviceGetPciInfo_v3(D d, Pci *out) { FAULT("nvmlDeviceGetPciInfo", INDEX(d)) return pci_out(value(d, "pci"), out); }
+R nvmlDeviceGetHandleByPciBusId_v2(const char *address, D *out) {
+  Pci wanted, found;
+  pci_out(address, &wanted);
+  for (U index = 0; !nvmlDeviceGetHandleByIndex_v2(index, out); index++)
+    if (!pci_out(value(*out, "pci"), &found) && !strcmp(found.bus_id, wanted.bus_id)) return OK;
+  return NOT_FOUND;
+}
 
 /* ---- memory, load, link */
 R nvmlDeviceGetMemoryInfo(D d, U64 *out) {  /* total, free, used (which holds the reserved) */
