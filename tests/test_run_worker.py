@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from agent.model import Json, Stage
+from agent.run.outcome import Event
 from agent.run.runner import Runner
 from agent.run.tasks import EACH_DEVICE, Order, Task
-from agent.run.worker import Event, Worker
+from agent.run.worker import Worker
 from tests.hostile.witness import none_left, pythons
 
 # A probe whose stages do what their options' ``do`` says; ``import`` puts a small torch in place.
@@ -202,24 +203,6 @@ def test_where_a_fork_is_not_sound_each_task_has_a_process(code: str, why: str) 
     assert [stage.status for stage in stages] == ["passed"] * 4
     assert not any(stage.data["forked"] for stage in stages)
     assert len({stage.data["pid"] for stage in stages}) == 4
-
-
-def test_an_open_device_file_forbids_forks() -> None:
-    # /dev/dri/ need not exist: what counts is the name that the descriptor's link shows.
-    code = (
-        "os.makedirs('/dev/dri', exist_ok=True); made = '/dev/dri/firstlight-%d' % os.getpid()\n"
-        "data['fd'] = os.open(made, os.O_CREAT | os.O_RDWR)"
-    )
-    if os.geteuid() != 0 or Path("/dev/dri").exists():
-        pytest.skip("needs a /dev that may be written to and holds no devices")
-    try:
-        seen = climb(do("import", code), do("device"))
-        assert "is open already" in seen.gaps
-        assert seen["device", "host"].data["forked"] is False
-    finally:
-        for made in Path("/dev/dri").glob("firstlight-*"):
-            made.unlink()
-        Path("/dev/dri").rmdir()
 
 
 def test_a_death_in_the_first_process_costs_one_stage() -> None:

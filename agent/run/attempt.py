@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 
 from agent.model import ErrorText, Json, Stage, Status, Step
 from agent.run.channel import text_between
-from agent.run.child import Exit, Running, Timer, signal_name
+from agent.run.child import Exit, Running, signal_name
 from agent.run.records import Record
 from agent.run.tasks import Task
+from agent.run.timers import Timer
 
 STARTING = "start the interpreter"
 FORKING = "fork from the worker"

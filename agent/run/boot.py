@@ -161,7 +161,7 @@ def why_no_fork() -> str | None:
     return open_device_file() or awake_driver() or failed_trial(torch)
 
 
-def open_device_file() -> str | None:
+def open_device_file(names: tuple[str, ...] = DEVICE_FILES) -> str | None:
     """A device file that is open in this process: its driver has begun."""
     try:
         for name in os.listdir("/proc/self/fd"):
@@ -169,7 +169,7 @@ def open_device_file() -> str | None:
                 path = os.readlink("/proc/self/fd/" + name)
             except OSError:
                 continue
-            if path.startswith(DEVICE_FILES):
+            if path.startswith(names):
                 return path + " is open already"
     except OSError:
         return "/proc/self/fd cannot be read"
@@ -221,11 +221,15 @@ def failed_trial(torch: Any) -> str | None:
 
 def has_odd_threads() -> bool:
     """Whether there are more threads than OpenBLAS starts at load, which survives forks."""
+    usual = 1
     try:
         with open("/proc/self/maps") as file:
-            usual = len(os.sched_getaffinity(0)) if "openblas" in file.read() else 1
+            if "openblas" in file.read():
+                usual = len(os.sched_getaffinity(0))
+                for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+                    usual = int(os.environ.get(name) or usual)
         return len(os.listdir("/proc/self/task")) > usual
-    except OSError:
+    except (OSError, ValueError):
         return True
 
 

@@ -101,14 +101,6 @@ class Running:
         return self.process.pid
 
 
-@dataclass(slots=True, eq=False)
-class Timer:
-    """An action that the loop takes at a time, unless it is cancelled."""
-
-    action: Callable[[], None]
-    cancelled: bool = False
-
-
 def exit_of(running: Running, status: int | None, left_behind: int) -> Exit:
     """The report of a child's end; ``status`` is the wait status, None if it would not die."""
     code = None if status is None else os.waitstatus_to_exitcode(status)

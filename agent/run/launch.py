@@ -68,3 +68,16 @@ def probe_child(
         memory_limit_bytes=memory_limit_bytes,
         grace_seconds=grace_seconds,
     )
+
+
+IS_PYTHON = "firstlight:python"  # what only an interpreter makes of the question below
+
+
+def python_question(python: str, environ: Mapping[str, str]) -> Child:
+    """The child that answers ``IS_PYTHON`` if a program is a Python, without its start-up code."""
+    return Child(
+        name="is it Python",
+        argv=(python, "-I", "-S", "-c", "print('firstlight' + ':python')"),
+        environ=environ,
+        deadline_seconds=10,
+    )

@@ -6,7 +6,6 @@ Nothing here waits for a child without a bound. Every system call that a sandbox
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import math
 import os
@@ -21,13 +20,14 @@ from types import TracebackType
 from agent.model import ErrorText
 from agent.run import kin
 from agent.run.channel import drain, left_over, read_lines
-from agent.run.child import Child, EndedBy, Exit, Running, Timer, exit_of
+from agent.run.child import Child, EndedBy, Exit, Running, exit_of
 from agent.run.guard import Guard, dismiss, start_guard, tell
 from agent.run.memory import held_bytes, tree_of
 from agent.run.orphans import adopted, reap, set_subreaper, sweep
 from agent.run.records import BadRecordError, Record, parse_record
 from agent.run.spawn import has_exited, spawn, write_source
 from agent.run.spawn import reap as reap_child
+from agent.run.timers import Timer, Timers
 
 MEMORY_SECONDS = 0.1  # between two looks at what a child holds
 POLL_SECONDS = 0.02  # between two looks at a child that no pidfd reports
@@ -67,7 +67,7 @@ class Runner:
         self.running: list[Running] = []
         self.unkillable: list[int] = []
         self._selector = selectors.DefaultSelector()
-        self._timers: list[tuple[float, int, Timer]] = []
+        self._timers = Timers()
         self._numbers = itertools.count()
         self._memory_at = 0.0
         self._stopping = False
@@ -114,12 +114,7 @@ class Runner:
 
     def later(self, seconds: float, action: Callable[[], None]) -> Timer:
         """Has the loop take an action after some seconds."""
-        timer = Timer(action)
-        if seconds < math.inf:
-            heapq.heappush(
-                self._timers, (time.monotonic() + max(0.0, seconds), next(self._numbers), timer)
-            )
-        return timer
+        return self._timers.add(seconds, action)
 
     def stop(self, running: Running, why: EndedBy = "stopped") -> None:
         """Ends a child: SIGTERM, and SIGKILL after its grace; ``on_exit`` comes later."""
@@ -188,10 +183,11 @@ class Runner:
             self.stop(running)
             running.kill_at = time.monotonic()
         self.serve()
-        kin.end_all(lambda: kin.kin(f"{self.run_id}.", ()), 1.0, 0.01)
-        if self.is_subreaper:
-            reap(adopted(self._known()))
+        if self.is_subreaper:  # whatever lost its parent is the agent's child by now
+            kin.end_all(lambda: reap(adopted(self._known())), 1.0, 0.01)
             set_subreaper(False)
+        else:
+            kin.end_all(lambda: kin.kin(f"{self.run_id}.", ()), 1.0, 0.01)
         dismiss(self.guard)
         self._selector.close()
         os.close(self._wake_reader)
@@ -251,7 +247,7 @@ class Runner:
                 busy[running.pid] = running
         for running in busy.values():
             self._hear(running)
-        self._run_timers()
+        self._timers.take_due()
         if self.over and not self._stopping:
             self._stop_all()
         for running in list(self.running):
@@ -261,9 +257,7 @@ class Runner:
     def _patience(self) -> float | None:
         """Seconds until something must be looked at though no descriptor stirs."""
         now = time.monotonic()
-        times = [self.deadline] if self.running else []
-        if self._timers:
-            times.append(self._timers[0][0])
+        times = [self._timers.next_at()] + ([self.deadline] if self.running else [])
         for running in self.running:
             times += [
                 moment
@@ -305,13 +299,6 @@ class Runner:
         running.bad += 1
         if running.first_bad is None:
             running.first_bad = what
-
-    def _run_timers(self) -> None:
-        now = time.monotonic()
-        while self._timers and (self._timers[0][0] <= now or self._timers[0][2].cancelled):
-            timer = heapq.heappop(self._timers)[2]
-            if not timer.cancelled:
-                timer.action()
 
     def _stop_all(self) -> None:
         again = any(running.why == "interrupted" for running in self.running)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 
 from agent.run.child import Child, EndedBy, Exit
+from agent.run.memory import available_bytes
 from agent.run.records import Record
 from agent.run.runner import Runner
+from agent.run.tasks import Order
 
+TASK_BYTES = 2 << 30  # what a process with torch and a device context takes of the host
 LIGHT = 8  # children that mostly wait (for a driver, a disk) may run so many even on one core
 
 
@@ -31,6 +35,17 @@ def width(
     if available_bytes is not None and bytes_each > 0:
         bound = min(bound, available_bytes // bytes_each)
     return max(1, min(asked, bound))
+
+
+def bound_of(order: Order, asked: int) -> int:
+    """How many tasks of an order may run at once: as it says, else by cores and free memory."""
+    return order.at_once or width(
+        asked,
+        cores=len(os.sched_getaffinity(0)),
+        available_bytes=available_bytes(),
+        bytes_each=TASK_BYTES,
+        heavy=True,
+    )
 
 
 def run_all(

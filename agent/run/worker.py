@@ -9,12 +9,10 @@ goes on after it. docs/forking.md has the reasons.
 from __future__ import annotations
 
 import json
-import os
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
-from agent.model import ErrorText, Gap, Stage
+from agent.model import ErrorText, Stage
 from agent.run.attempt import (
     FORKING,
     STARTING,
@@ -27,13 +25,14 @@ from agent.run.attempt import (
     timeout,
     with_first,
 )
-from agent.run.child import Child, Exit
-from agent.run.launch import probe_child
-from agent.run.memory import available_bytes
+from agent.run.child import Exit
+from agent.run.launch import IS_PYTHON, probe_child, python_question
+from agent.run.outcome import Event as Event  # re-exported: callers listen to workers
+from agent.run.outcome import Outcome, ignore_event
 from agent.run.process import Process, attempt_of, extra_of, key_of
 from agent.run.records import Record
 from agent.run.runner import Runner
-from agent.run.schedule import width
+from agent.run.schedule import bound_of
 from agent.run.tasks import (
     IN_WORKER,
     Order,
@@ -48,38 +47,21 @@ from agent.run.tasks import (
 )
 
 LEAVING_SECONDS = 15.0  # for a process that has given its last result, to be gone
-TASK_BYTES = 2 << 30  # what a process with torch and a device context takes of the host
-IS_PYTHON = "print('firstlight' + ':python')"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """Something to show or to note: a stage ``begin``s, takes a ``step``, has ended (``stage``)."""
-
-    kind: str
-    stage: str
-    subject: str
-    step: str | None = None
-    result: Stage | None = None
-
-
-def _ignore_event(event: Event) -> None:
-    """For callers that wait for the end."""
 
 
 class Worker:
     """One order under way in a runner's loop: ``begin`` it, serve the runner, read ``stages``."""
 
     def __init__(
-        self, runner: Runner, order: Order, on_event: Callable[[Event], None] = _ignore_event
+        self, runner: Runner, order: Order, on_event: Callable[[Event], None] = ignore_event
     ) -> None:
-        self.stages: list[Stage] = []
-        self.gaps: list[Gap] = []
+        self._outcome = Outcome(on_event)
+        self.stages = self._outcome.stages
+        self.gaps = self._outcome.gaps
         self.simulated = False
         self.finished = False
         self._runner = runner
         self._order = order
-        self._tell = on_event
         self._queue = list(order.tasks)
         self._waiting: deque[tuple[Task, Stage | None]] = deque()
         self._active = 0
@@ -129,19 +111,8 @@ class Worker:
             if (need := missing_need(task, self.stages)) is None:
                 able.append(task)
             else:
-                self._skip(task, "needs-stage", need)
+                self._outcome.skip(task, "needs-stage", need)
         return able
-
-    def _skip(self, task: Task, reason: str, text: str) -> None:
-        self._keep(
-            Stage(
-                name=task.stage,
-                subject=task.subject,
-                status="skipped",
-                reason=reason,
-                error=ErrorText(type=reason, text=text),
-            )
-        )
 
     def _leave_out(self) -> None:
         """The run is over: what has not begun never will."""
@@ -152,17 +123,11 @@ class Worker:
         reason = "interrupted" if interrupted else "deadline"
         text = "the run was interrupted" if interrupted else "the run's time was over"
         for task in rest:
-            self._skip(task, reason, f"{text} before this stage began")
+            self._outcome.skip(task, reason, f"{text} before this stage began")
 
     def _fill(self) -> None:
         """Starts waiting tasks as far as the bound allows."""
-        bound = self._order.at_once or width(
-            len(self._waiting) + self._active,
-            cores=len(os.sched_getaffinity(0)),
-            available_bytes=available_bytes(),
-            bytes_each=TASK_BYTES,
-            heavy=True,
-        )
+        bound = bound_of(self._order, len(self._waiting) + self._active)
         while self._waiting and self._active < bound:
             if self._runner.over:
                 self._leave_out()
@@ -207,10 +172,10 @@ class Worker:
             process.forks[task.stage, task.subject] = attempt
         else:
             process.attempt = attempt
-        self._tell(Event(kind="begin", stage=task.stage, subject=task.subject))
+        self._outcome.begin(task.stage, task.subject)
         if step is not None:
             attempt.steps.append((step, attempt.began))
-            self._tell(Event(kind="step", stage=task.stage, subject=task.subject, step=step))
+            self._outcome.step(task, step)
         seconds = deadline_of(self._order, task.stage)
         if not attempt.forked and needs_torch(task.stage):
             seconds += deadline_of(self._order, "import")
@@ -273,14 +238,13 @@ class Worker:
         elif (attempt := attempt_of(process, record)) is not None:
             self._stage_said(process, attempt, record)
         elif record.kind == "stage" and extra_of(process, record) is not None:
-            stage, subject = key_of(record)
-            self._tell(Event(kind="begin", stage=stage, subject=subject))
+            self._outcome.begin(*key_of(record))
 
     def _stage_said(self, process: Process, attempt: Attempt, record: Record) -> None:
         attempt.hear(record)
         task = attempt.task
         if record.kind == "step":
-            self._tell(Event(kind="step", stage=task.stage, subject=task.subject, step=record.name))
+            self._outcome.step(task, record.name)
         elif record.kind != "result" or attempt.forked or attempt.closed:
             return
         elif attempt is not process.attempt:
@@ -320,8 +284,10 @@ class Worker:
             self._server = process
         else:
             self._fork_sound = False
-            if any(stage.name == "import" and stage.status == "passed" for stage in self.stages):
-                self._gap("fork", f"device stages ran in processes of their own: {record.why}")
+            if self._outcome.passed("import"):
+                self._outcome.gap(
+                    "fork", f"device stages ran in processes of their own: {record.why}"
+                )
         self._one_less()
 
     def _fork_began(self, process: Process, record: Record) -> None:
@@ -343,11 +309,9 @@ class Worker:
             return death_by_exit(attempt, Exit(ended_by="interrupted"))
         if attempt.expired or self._runner.over:
             return timeout(attempt)
-        running = process.running
-        if running is not None and attempt.pid in running.too_large:
-            return death_by_exit(
-                attempt, Exit(ended_by="memory", peak_bytes=running.too_large[attempt.pid])
-            )
+        held = process.running.too_large.get(attempt.pid or 0) if process.running else None
+        if held is not None:
+            return death_by_exit(attempt, Exit(ended_by="memory", peak_bytes=held))
         return death_by_code(attempt, code)
 
     # ------------------------------------------------------------ how things end
@@ -370,18 +334,20 @@ class Worker:
             return
         if attempt.first is not None:
             stage = self._second_opinion(stage, attempt.first)
-        self._keep(stage)
+        self._outcome.keep(stage)
 
     def _second_opinion(self, stage: Stage, first: Stage) -> Stage:
         if stage.status == "passed":
             self._fork_sound = False
-            self._gap("fork", f"{stage.name} of {stage.subject} fails in a forked process only")
+            self._outcome.gap(
+                "fork", f"{stage.name} of {stage.subject} fails in a forked process only"
+            )
         elif stage.status == first.status:
             self._fork_sound = True
         return with_first(stage, first)
 
     def _process_ended(self, process: Process, ended: Exit) -> None:
-        self._note(ended)
+        self._outcome.note(ended)
         if self._server is process:
             self._server = None
         for attempt in list(process.forks.values()):
@@ -428,38 +394,16 @@ class Worker:
         death = death_by_exit(attempt, ended)
 
         def answered(answer: Exit) -> None:
-            if "firstlight:python" in answer.stdout_tail:
+            if IS_PYTHON in answer.stdout_tail:
                 self._process_died(process, attempt, death)
                 return
             said = ErrorText(type="not-python", text=f"{self._order.python} does not run Python")
             foreign = Death("failed", "not-python", said, death.exit_code, death.signal)
             self._process_died(process, attempt, foreign)
 
-        question = Child(
-            name="is it Python",
-            argv=(self._order.python, "-I", "-S", "-c", IS_PYTHON),
-            environ=self._order.environ,
-            deadline_seconds=10,
-        )
-        self._runner.start(question, answered)
+        self._runner.start(python_question(self._order.python, self._order.environ), answered)
 
     def _one_less(self) -> None:
         self._active -= 1
         self._fill()
         self._next()
-
-    def _keep(self, stage: Stage) -> None:
-        self.stages.append(stage)
-        self._tell(Event(kind="stage", stage=stage.name, subject=stage.subject, result=stage))
-
-    def _note(self, ended: Exit) -> None:
-        """What must be said of a process apart from its stages."""
-        if ended.bad_records:
-            self._gap("records", f"{ended.bad_records} unreadable, the first: {ended.first_bad}")
-        if ended.left_behind:
-            self._gap("processes", f"{ended.left_behind} outlived their worker and were ended")
-        if ended.ended_by == "unkillable":
-            self._gap("processes", "a worker did not end on SIGKILL and may still run")
-
-    def _gap(self, what: str, why: str) -> None:
-        self.gaps.append(Gap(pointer="/stages", why=f"{what}: {why}", said_by="runner"))
