@@ -181,11 +181,11 @@ class Reading:
         self.processes(handle, proc)
         self.partition(handle, proc)
 
-    def ask(self, fields: Any, call: str, *arguments: Any) -> Any:
+    def ask(self, fields: Any, calls: Any, *arguments: Any) -> Any:
         """The answer of a call, announced before it is made; None with gaps for the fields."""
         if not self.lost:
-            self.step(call)
-        return self.answer(fields, call, *arguments)
+            self.step(calls if isinstance(calls, str) else calls[0])
+        return self.answer(fields, calls, *arguments)
 
     def answer(self, fields: Any, calls: Any, *arguments: Any) -> Any:
         """The answer of the first spelling that the driver knows, or None with a gap a field."""
@@ -352,9 +352,9 @@ class Reading:
         found = {}
         for kind in ("Compute", "Graphics"):
             call = "nvmlDeviceGet%sRunningProcesses" % kind
-            listed = self.ask(
-                ["processes"] if kind == "Compute" else ["processes.graphics"], call, handle
-            )
+            calls = (call, call + "_v2")  # drivers before 510 have only the second
+            fields = ["processes"] if kind == "Compute" else ["processes.graphics"]
+            listed = self.ask(fields, calls, handle)
             if listed is None:
                 continue
             for entry in listed:

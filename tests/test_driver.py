@@ -98,11 +98,22 @@ def test_a_question_that_nobody_asked_is_unknown() -> None:
     assert any(gap.said_by == "nvml" and "not asked" in gap.why for gap in gaps)
 
 
-def test_no_device_is_refusal_where_the_bus_shows_one() -> None:
-    _, stage, _ = read_driver([cuda(code=100)], machine(pci(0)))
+@pytest.mark.parametrize(
+    ("question", "vendor", "code"),
+    [("nvml", "nvidia", 9), ("cuda", "nvidia", 100), ("amd_smi", "amd", 34), ("hip", "amd", 101)],
+)
+def test_no_device_is_a_refusal_only_where_the_bus_shows_one(
+    question: str, vendor: str, code: int
+) -> None:
+    """Images and virtual machines without a GPU often carry the libraries."""
+    data = {"answer": "refused", "call": {"call": "init", "code": code, "text": "none"}}
+    said = answer(question, data, status="failed", reason="refused")
+    _, stage, _ = read_driver([said], machine(pci(0, vendor)))
     assert (stage.status, stage.reason) == ("failed", "refused")
-    _, stage, _ = read_driver([cuda(code=100)], machine())
+    _, stage, gaps = read_driver([said], machine())
     assert stage.status == "passed"
+    assert stage.data["questions"][question] == "refused"
+    assert any(gap.said_by == question for gap in gaps)
 
 
 def test_the_other_vendors_refusal_does_not_count_where_devices_work() -> None:

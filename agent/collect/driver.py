@@ -213,7 +213,7 @@ def _opened(answers: Mapping[str, Stage], name: str) -> bool:
 def _nothing_there(answer: Stage, name: str, facts: Facts) -> bool:
     """Whether "no device" is the plain truth: neither PCI nor a node nor the library has one."""
     call = call_result(answer.data.get("call"))
-    if call is None or call.code != NO_DEVICE:
+    if call is None or call.code not in NO_DEVICE[name]:
         return False
     vendor = VENDORS[name]
     node = "/dev/nvidia" if vendor == "nvidia" else "/dev/kfd"

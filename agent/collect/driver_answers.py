@@ -9,7 +9,13 @@ from ..model import CallResult, Facts, Json, Stage, Vendor
 
 _FRAME = re.compile(r'^  File "[^"\n]*", line \d+ in (nvml\w+|amdsmi_\w+)', re.MULTILINE)
 DEAD = ("crashed", "timed_out", "interrupted")
-NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE and hipErrorNoDevice: an answer where nothing is there
+# What the libraries say where there is no device; on a machine without one it is no refusal.
+NO_DEVICE: Mapping[str, tuple[int, ...]] = {
+    "nvml": (9,),  # NVML_ERROR_DRIVER_NOT_LOADED: the modules do not load without a GPU
+    "cuda": (100,),  # CUDA_ERROR_NO_DEVICE
+    "amd_smi": (18, 31, 34),  # AMDSMI_STATUS_INIT_ERROR, NOT_FOUND, DRIVER_NOT_LOADED
+    "hip": (100, 101),  # hipErrorNoDevice; hipInit gives hipErrorInvalidDevice in some releases
+}
 
 
 def last_call(answer: Stage) -> str:
