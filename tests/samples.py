@@ -12,6 +12,7 @@ from agent.model import (
     Bundle,
     Container,
     Device,
+    DeviceNode,
     Drivers,
     EnvironmentVariable,
     ErrorText,
@@ -21,6 +22,7 @@ from agent.model import (
     Interpreter,
     KernelEvent,
     KernelLog,
+    KernelModule,
     NvidiaDriver,
     Observations,
     Package,
@@ -40,7 +42,17 @@ UUID = "GPU-6f1d2c3b-1a2b-3c4d-5e6f-0123456789ab"
 
 def sample_facts(**changes: Any) -> Facts:
     facts = Facts(
-        host=Host(system="linux", os_name="Ubuntu 22.04.5 LTS", cpu_count=16, is_root=True),
+        host=Host(
+            system="linux",
+            os_name="Ubuntu 22.04.5 LTS",
+            cpu_count=16,
+            is_root=True,
+            nodes=tuple(
+                DeviceNode(path=f"/dev/{name}", present=True, openable=True, mode="0666")
+                for name in ("nvidia0", "nvidiactl", "nvidia-uvm")
+            ),
+            modules=(KernelModule(name="nvidia", loaded=True, version="580.65.06"),),
+        ),
         container=Container(kind="docker"),
         devices=(
             Device(
