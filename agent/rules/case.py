@@ -54,7 +54,7 @@ class Case:
 
     def says(self, *literals: str) -> bool:
         """Whether any of these lower-case literals occurs in the printed lines."""
-        return any(literal in self.lines.lower for literal in literals)
+        return any(literal in self.lines.words for literal in literals)
 
     # ------------------------------------------------------------ evidence
     def at(self, pointer: str, value: object = None) -> tuple[str, ...]:

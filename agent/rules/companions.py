@@ -217,7 +217,7 @@ def ext_cxx11_abi_mismatch(case: Case) -> Diagnosis | None:
     if abi is None:
         said = case.says("cxx11_abi", "cxx11abi", "_glibcxx_use_cxx11_abi")
         return Diagnosis(
-            weight=66 if said else 56,
+            weight=66 if said else 50,
             hits=symbols,
             look_at=(
                 "torch.compiled_with_cxx11_abi(): the symbol asked for ends in the "
@@ -312,7 +312,9 @@ def _extension_lacks_runtime(case: Case) -> Diagnosis | None:
 
 
 def _is_extension(case: Case, hit: Hit, line: str) -> bool:
-    if re.search(r"_cuda\S*\.so|_C\.\S*\.so|_ext\S*\.so", line.split(hit.text)[0]):
+    if case.says("onnxruntime", "tensorflow", "cupy", "jaxlib", "ctranslate2"):
+        return False  # these do not link to torch
+    if re.search(r"_cuda\S{0,60}\.so|_C\.\S{0,60}\.so|_ext\S{0,60}\.so", line.split(hit.text)[0]):
         return True
     return bool(case.hits("extension_import_failed"))
 

@@ -51,6 +51,11 @@ class Lines:
         return self.text.lower()
 
     @cached_property
+    def words(self) -> str:
+        """`lower` in one line, so that a wrapped sentence is found."""
+        return self.lower.replace("\n", " ")
+
+    @cached_property
     def too_long(self) -> tuple[str, ...]:
         """Pointers of lines that were judged by their ends only."""
         return tuple(line.pointer for line in self.observed if len(line.text) > LONGEST_LINE)
@@ -86,7 +91,7 @@ class Lines:
         return self._starts[bisect_right(self._starts, (place, len(self.observed))) - 1][1]
 
     def _search(self, row: Signature) -> Iterator[Hit]:
-        if not self.text or (row.needs and not any(need in self.lower for need in row.needs)):
+        if not self.text or (row.needs and not any(need in self.words for need in row.needs)):
             return
         for count, match in enumerate(_pattern(row).finditer(self.text)):
             if count == MOST_HITS:
@@ -108,5 +113,27 @@ def _signatures() -> dict[str, Signature]:
 
 def _pattern(row: Signature) -> re.Pattern[str]:
     if row.id not in _PATTERNS:
-        _PATTERNS[row.id] = re.compile(row.pattern, re.MULTILINE)
+        _PATTERNS[row.id] = re.compile(wrapped(row.pattern), re.MULTILINE)
     return _PATTERNS[row.id]
+
+
+def wrapped(pattern: str) -> str:
+    """The pattern with each space outside a character class matching a line break as well.
+
+    People paste what a terminal or a mail program has wrapped.
+    """
+    out, inside, escaped = [], False, False
+    for sign in pattern:
+        if escaped:
+            escaped = False
+        elif sign == "\\":
+            escaped = True
+        elif sign == "[":
+            inside = True
+        elif sign == "]":
+            inside = False
+        elif sign == " " and not inside:
+            out.append(r"(?:\s{1,9})")
+            continue
+        out.append(sign)
+    return "".join(out)

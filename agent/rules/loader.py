@@ -85,7 +85,7 @@ def libcuda_not_in_ldcache(case: Case) -> Diagnosis | None:
     )
     if hits and elsewhere:
         return Diagnosis(weight=66, hits=(*hits, *elsewhere))
-    if case.says("not in ldconfig", "ldconfig cache", "ld cache", "ldcache", "ldconfig -p"):
+    if not case.works and case.says("not in ldconfig", "ldconfig cache", "ld cache", "ldcache"):
         words = case.hits("libcuda_file")
         if words or hits:
             return Diagnosis(weight=58, hits=(*hits, *words))
@@ -175,7 +175,7 @@ def lib_built_for_other_cuda_major(case: Case) -> Diagnosis | None:
         present = _majors_present(case)
         if present & set(majors):
             continue
-        if not present and case.in_container and not case.says("onnxruntime-gpu "):
+        if not present and is_boxed(case) and not case.says("onnxruntime-gpu "):
             continue
         return Diagnosis(
             weight=84 if present else 64,
@@ -231,16 +231,20 @@ def _majors_present(case: Case) -> set[int]:
 def cuda_runtime_libs_missing_in_container(case: Case) -> Diagnosis | None:
     """CUDA or cuDNN exist on the host but not inside the image or on its loader path."""
     missing = missing_cuda_libraries(case)
-    boxed = case.in_container or case.says(
-        "dockerfile", "docker run", "docker-compose", "kubernetes", " pod", "container"
-    )
-    if not missing or not boxed:
+    if not missing or not is_boxed(case):
         return None
     base = case.says("-base-ubuntu", "-base\n", "cuda:", "-runtime-ubuntu", "python:3", "slim")
     return Diagnosis(
         weight=74 if case.in_container and base else 68 if case.in_container else 56,
         hits=tuple(hit for hit, _ in missing),
         values={"library": missing[0][1]},
+    )
+
+
+def is_boxed(case: Case) -> bool:
+    """Whether this happens in a container, as facts or words say."""
+    return case.in_container or case.says(
+        "dockerfile", "docker run", "docker-compose", "kubernetes", " pod", "container"
     )
 
 

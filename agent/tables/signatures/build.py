@@ -31,7 +31,7 @@ ROWS: tuple[Signature, ...] = (
         ("nvcc", "cuda_home", "cuda_path", "include"),
         r"(?:^|[\s'\"=I])(:/\S{0,160}cuda[^\s'\"]{0,160}|/[^\s'\"]{0,160}cuda[^\s':\"]{0,160}:[^\s'\"]{0,160})/bin/nvcc"
         r"|(?:^|[\s'\"])(:/\S{0,160}cuda[^\s'\"]{0,160}|/[^\s'\":]{0,160}cuda[^\s':\"]{0,160}:[^\s'\"]{0,160})/include\b"
-        r"|(?:CUDA_HOME|CUDA_PATH)\s{0,20}[=:]\s{0,20}['\"]?(:/\S{1,160}|/[^\s:'\"]{1,160}:[^\s'\"]{0,160}|\S{0,160}/bin/nvcc\b)"
+        r"|(?:CUDA_HOME|CUDA_PATH)\s{0,60}[=:]\s{0,60}['\"]?(:/\S{1,160}|/[^\s:'\"]{1,160}:[^\s'\"]{0,160}|\S{0,160}/bin/nvcc\b)"
         r"|(/\S{0,160}cuda[^\s'\":]{0,160}/bin/bin/nvcc)",
         "unable to execute '/usr/local/cuda:/bin/nvcc': No such file or directory",
         "github.com/rusty1s/pytorch_cluster/issues/55; github.com/NVIDIA/apex/issues/368, 500",
@@ -45,7 +45,7 @@ ROWS: tuple[Signature, ...] = (
             "were compiled with different cuda versions",
         ),
         r"[Tt]he detected CUDA version \(([\d.]{1,16})\) mismatches the version that was used to "
-        r"compile\s{1,20}PyTorch \(([\d.]{1,16})\)"
+        r"compile\s{1,60}PyTorch \(([\d.]{1,16})\)"
         r"|Installed CUDA version ([\d.]{1,16}) does not match the version torch was compiled with"
         r" ([\d.]{1,16})"
         r"|Cuda extensions are being compiled with a version of Cuda that does not match",
@@ -64,7 +64,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "nvcc_lacks_arch",
         ("unsupported gpu architecture", "unknown cuda arch", "unsupported cuda arch"),
-        r"nvcc fatal\s{0,20}: Unsupported gpu architecture '(\w{1,120})'"
+        r"nvcc fatal\s{0,60}: Unsupported gpu architecture '(\w{1,120})'"
         r"|Unknown CUDA arch \((\S{1,160}?)\) or GPU not supported"
         r"|CMAKE_CUDA_ARCHITECTURES[^\n]{0,60}(?:invalid|unsupported|not supported)",
         "nvcc fatal   : Unsupported gpu architecture 'compute_120'",
@@ -186,7 +186,7 @@ ROWS: tuple[Signature, ...] = (
         "nvcc_release",
         ("cuda compilation tools", "build cuda_", "cuda runtime version"),
         r"Cuda compilation tools, release (\d+\.\d+)|Build cuda_(\d+\.\d+)\.r"
-        r"|CUDA runtime version\s{0,20}: (\d+\.\d+)",
+        r"|CUDA runtime version\s{0,60}: (\d+\.\d+)",
         "Cuda compilation tools, release 12.4, V12.4.131",
         "nvcc --version; torch.utils.collect_env",
     ),
@@ -221,7 +221,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "xformers_built_for",
         ("xformers was built for",),
-        r"xFormers was built for:?\s{1,20}PyTorch (\S{1,160}) with CUDA (\S{1,160}) \(you have (\S{1,160}?)\)",
+        r"xFormers was built for:?\s{1,60}PyTorch (\S{1,160}) with CUDA (\S{1,160}) \(you have (\S{1,160}?)\)",
         "xFormers was built for: PyTorch 2.6.0+cu124 with CUDA 1204 (you have 2.6.0+cu126)",
         "xformers _cpp_lib.py",
     ),
@@ -236,7 +236,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "plain_killed",
         ("killed", "code 137", "status 137", "-9"),
-        r"^\s{0,20}Killed\b|: line \d+:\s+\d+ Killed|exit(?:ed)? (?:with )?(?:code|status):? ?(?:137|-9)"
+        r"^\s{0,60}Killed\b|: line \d+:\s+\d+ Killed|exit(?:ed)? (?:with )?(?:code|status):? ?(?:137|-9)"
         r"|\bKilled signal\b|signal 9",
         "Killed",
         "bash",

@@ -15,7 +15,7 @@ ROWS: tuple[Signature, ...] = (
         "cuda_available_true",
         ("available",),
         r"(?:Is CUDA available|CUDA available|cuda_available|torch\.cuda\.is_available\(\))"
-        r"[\"'`]?\)?\s{0,20}(?:[:=]|==|->|returns)*\s{0,20}True\b",
+        r"[\"'`]?\)?\s{0,60}(?:[:=]|==|->|returns|is)*\s{0,60}True\b",
         "Is CUDA available: True",
         "torch.utils.collect_env",
     ),
@@ -23,7 +23,7 @@ ROWS: tuple[Signature, ...] = (
         "cuda_available_false",
         ("available",),
         r"(?:Is CUDA available|CUDA available|cuda_available|torch\.cuda\.is_available\(\))"
-        r"[\"'`]?\)?\s{0,20}(?:[:=]|==|->|returns)*\s{0,20}False\b",
+        r"[\"'`]?\)?\s{0,60}(?:[:=]|==|->|returns|is)*\s{0,60}False\b",
         "Is CUDA available: False",
         "torch.utils.collect_env",
     ),
@@ -155,7 +155,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "ptxas_lacks_arch",
         ("is not defined for option 'gpu-name'", "ptxas fatal"),
-        r"ptxas fatal\s{0,20}: Value '(sm_\w{1,120})' is not defined for option 'gpu-name'",
+        r"ptxas fatal\s{0,60}: Value '(sm_\w{1,120})' is not defined for option 'gpu-name'",
         "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'",
         "ptxas of nvidia-cuda-nvcc wheels",
     ),
@@ -414,7 +414,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "cudnn_incompatible",
         ("cudnn version incompatibility",),
-        r"cuDNN version incompatibility: PyTorch was compiled\s{1,20}against \((\d+), ?(\d+), ?(\d+)\) "
+        r"cuDNN version incompatibility: PyTorch was compiled\s{1,60}against \((\d+), ?(\d+), ?(\d+)\) "
         r"but (?:linked against|found runtime version) \((\d+), ?(\d+), ?(\d+)\)",
         "RuntimeError: cuDNN version incompatibility: PyTorch was compiled  against (9, 1, 0) but"
         " found runtime version (8, 9, 7)",

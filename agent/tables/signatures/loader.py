@@ -10,7 +10,7 @@ _GLIBC = "glibc elf/dl-load.c and elf/dl-lookup.c"
 ROWS: tuple[Signature, ...] = (
     Signature(
         "library_missing",
-        ("cannot open shared object file", "could not load dynamic library", "no such file"),
+        (".so",),
         r"(lib[\w.+-]{1,60}?\.so[\w.]{0,40})'?: cannot open shared object file"
         r"|Could not load dynamic library '(lib[\w.+-]{1,60}\.so[\w.]{0,40})'"
         r"|(lib[\w.+-]{1,60}\.so[\w.]{0,40})['\"]? (?:not found|is not found|cannot be found)"

@@ -117,7 +117,7 @@ ROWS: tuple[Signature, ...] = (
         "family_cuda_versions",
         ("compiled with different cuda",),
         r"Detected that PyTorch and (\w{1,120}) (?:was|were) compiled with different CUDA (?:major )?"
-        r"versions\.?\s{0,20}PyTorch has CUDA Version=?\s{0,20}([\d.]{1,16}) and \w{1,120} has CUDA Version=?\s{0,20}([\d.]{1,16})",
+        r"versions\.?\s{0,60}PyTorch has CUDA Version=?\s{0,60}([\d.]{1,16}) and \w{1,120} has CUDA Version=?\s{0,60}([\d.]{1,16})",
         "RuntimeError: Detected that PyTorch and torchvision were compiled with different CUDA major"
         " versions. PyTorch has CUDA Version=13.0 and torchvision has CUDA Version=12.8.",
         "torchvision extension.py",
@@ -126,7 +126,7 @@ ROWS: tuple[Signature, ...] = (
         "family_requirement",
         ("requires torch", "which is incompatible", "but you have torch"),
         r"(torch(?:vision|audio|text|data)|xformers|fastai|vllm|auto-gptq|pytorch-lightning)"
-        r"\s{1,20}\S{1,160} (?:requires|has requirement) torch\s?[=<>!~(]\S{0,160},? ?(?:\S{1,160} )?"
+        r"\s{1,60}\S{1,160} (?:requires|has requirement) torch\s?[=<>!~(]\S{0,160},? ?(?:\S{1,160} )?"
         r"but you(?:'ll)? have torch (\S{1,160}) which is incompatible",
         "torchvision 0.15.2 requires torch==2.0.1, but you have torch 2.1.0 which is incompatible.",
         "pip's resolver",
@@ -169,8 +169,8 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "cpuonly_package",
         ("cpuonly", "cpu_", "_cpu", "+cpu", "cpu"),
-        r"^(?:cpuonly)\s{1,20}\d|^(pytorch|torchvision|libtorch|torchaudio)\s{1,20}\S{1,160}\s{1,20}\S{0,160}cpu\S{0,160}"
-        r"|^\S{0,160}\btorch==?\s?(\d[\w.]{0,40}\+cpu)\b|\btorch-\d[\w.]{0,40}\+cpu\b|\bpytorch-mutex\s{1,20}\S{1,160}\s{1,20}cpu\b",
+        r"^(?:cpuonly)\s{1,60}\d|^(pytorch|torchvision|libtorch|torchaudio)\s{1,60}\S{1,160}\s{1,60}\S{0,160}cpu\S{0,160}"
+        r"|^\S{0,160}\btorch==?\s?(\d[\w.]{0,40}\+cpu)\b|\btorch-\d[\w.]{0,40}\+cpu\b|\bpytorch-mutex\s{1,60}\S{1,160}\s{1,60}cpu\b",
         "pytorch                   1.11.0              py3.8_cpu_0    pytorch",
         "conda list",
     ),
@@ -180,9 +180,16 @@ ROWS: tuple[Signature, ...] = (
             "jaxlib",
             "executionprovider",
             "not built with",
-            "no gpu/tpu found",
+            "was not compiled",
+            "gpu/tpu",
             "cpu-only",
-            "falling",
+            "without gpu support",
+            "not enabled",
+            "built_with_cuda",
+            "compiled without",
+            "this build",
+            "this version",
+            "this installation",
         ),
         r"a CUDA-enabled jaxlib is not installed"
         r"|No GPU/TPU found, falling back to CPU"
