@@ -199,6 +199,9 @@ KEYS: dict[str, Reader] = {
         (
             "os",
             "operating system",
+            "操作系统",
+            "系统",
+            "hệ điều hành",
             "platform",
             "python platform",
             "os platform",

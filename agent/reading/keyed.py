@@ -23,11 +23,14 @@ _NONE_COUNTS = frozenset(
     ("cuda used to build pytorch", "torch cuda", "torch cuda version", "torch.version.cuda")
 )
 _LINE = re.compile(
-    r"^[ \t>*\-•+#|\[]{0,12}(?:\d{1,2}[.)] )?[*`_]{0,3}"
-    r"([^\W\d_][\w ()./+#-]{0,60}?)[*`_]{0,3}\]?[ \t]*(?::[*`_]{0,3}(?![/\\:])|=(?!=)|\|)[ \t]*"
-    r"(\S[^\n]*|)$",
+    r"^[ \t>*\-•+#|\[\"']{0,12}(?:\d{1,2}[.)] )?[*`_]{0,3}"
+    r"([^\W\d_][\w ()./+#?,-]{0,60}?)(?: \[[^\]\n]{0,60}\])?[*`_\"']{0,3}\]?[ \t]*"
+    r"(?::[*`_]{0,3}(?![/\\:])|=(?!=)|\||\.{4,})[ \t]*(\S[^\n]*|)$",
     re.M,
 )
+# The form of an issue: a heading, and the answer below it.
+_HEADING = re.compile(r"^#{2,5} ([^\W\d_][\w ()./+?-]{0,60})\n\n?([^#\n][^\n]{0,300})$", re.M)
+_EXAMPLE = re.compile(r"[\[(]e\.?g\.?[^\])]*[\])]", re.I)
 _NOTHING = re.compile(
     r"^(?:n/?a|none|null|unknown|-+|could not collect|not (?:found|available|installed|set)|nan"
     r"|no module.*|module not found.*)?[.)]?$",
@@ -40,19 +43,28 @@ def read(page: Page, draft: Draft) -> None:
     block_from = _environment_block(page.text)
     for match in _LINE.finditer(page.text):
         name, value = match[1], match[2].strip(" \t|*`'\",")
-        key = re.sub(r"[\s_-]+", " ", name).strip().lower()
-        reader = KEYS.get(key)
-        if reader is not None:
-            if key in _MAY_FOLLOW and not value:
-                value = _next_lines(page.text, match.end())
-            if value and (key in _NONE_COUNTS or not _NOTHING.match(value)):
-                reader(draft, value, page.number_at(match.start()))
+        if _state(draft, page, name, value, match):
             continue
         package = name.strip().lower().replace("_", "-")
-        known = is_known(package)
         inside = block_from is not None and match.start() >= block_from
-        if (known or inside) and re.match(r"v?\d+(?:\.\w+)+", value):
+        if (is_known(package) or inside) and re.match(r"v?\d+(?:\.\w+)+", value):
             add_package(draft, package, value, page.number_at(match.start()), "text", REPORT)
+    for match in _HEADING.finditer(page.text):
+        _state(draft, page, match[1], match[2].strip(" \t*`'\""), match)
+
+
+def _state(draft: Draft, page: Page, name: str, value: str, match: re.Match[str]) -> bool:
+    """Let the reader of a key read its value; False where no reader knows the key."""
+    key = re.sub(r"[\s_-]+", " ", _EXAMPLE.sub("", name)).strip().lower()
+    reader = KEYS.get(key)
+    if reader is None:
+        return False
+    value = _EXAMPLE.sub("", value).strip(" :")
+    if key in _MAY_FOLLOW and not value:
+        value = _next_lines(page.text, match.end())
+    if value and (key in _NONE_COUNTS or not _NOTHING.match(value)):
+        reader(draft, value, page.number_at(match.start()))
+    return True
 
 
 def _environment_block(text: str) -> int | None:

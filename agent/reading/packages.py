@@ -112,7 +112,7 @@ def _required(text: str, offset: int) -> bool:
     return (
         re.search(
             r"requires?\b|require[sd]|pip3? install|conda install|uv add|built (?:for|against)|"
-            r"compiled (?:with|against|for)|Requirement already|depends on|->|ninstall|"
+            r"compiled (?:with|against|for|w\.)|Requirement already|depends on|->|ninstall|"
             r"existing installation|you need|Collecting|incompatible with|build_for|built_for",
             before,
         )

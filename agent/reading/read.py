@@ -68,8 +68,12 @@ READERS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("variables", ("=", "_", "PATH", "--shm")),
-    ("keyed", (":", "=", "|")),
+    ("keyed", (":", "=", "|", "....", "\n#")),
     ("packages", ("torch", "nvidia", "cu1", ".")),
+    (
+        "banners",
+        ("torch", "Torch", "CUDA", "cuda", "reported version", "Device", "Python ", "(arch="),
+    ),
     ("torch_messages", ("",)),
 )
 

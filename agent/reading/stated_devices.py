@@ -131,6 +131,7 @@ KEYS: dict[str, Reader] = {
             "cuda/cudnn/gpu",
             "gpu devices",
             "gpu info",
+            "gpu.name",
             "hardware",
             "cuda device",
             "cuda devices",
@@ -154,6 +155,7 @@ KEYS: dict[str, Reader] = {
         (
             "arch",
             "compute capability",
+            "gpu.compute capability",
             "cuda capability",
             "gpu arch",
             "gpu architecture",

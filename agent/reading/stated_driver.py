@@ -58,8 +58,10 @@ def _toolkit(draft: Draft, value: str, line: int) -> None:
         return
     if version.split(".")[0] in ("0", "1"):
         return  # the container toolkit counts 1.x
-    found = re.search(r"(\d{1,2}\.\d)[\d.]*(?:\s*system)", value)
-    draft.add_tool("nvcc", found[1] if found else version)
+    found = re.search(r"(\d{1,2}\.\d)[\d.]*(?:\s*system)|\bV(\d+\.\d+\.\d+)", value)
+    if found:
+        version = found[1] or found[2]
+    draft.add_tool("nvcc", version)
     path = re.search(r"/[\w./-]*cuda[\w./-]*", value)
     if path:
         draft.cuda_toolkits.append(path[0])
@@ -169,6 +171,9 @@ KEYS: dict[str, Reader] = {
             "nvidia drivers",
             "kmd version",
             "display driver",
+            "驱动版本",
+            "显卡驱动",
+            "nvidia驱动版本",
             "cuda driver version (nvidia)",
             "host driver",
             "driver on the host",

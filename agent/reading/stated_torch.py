@@ -16,6 +16,9 @@ def _torch(draft: Draft, value: str, line: int) -> None:
     if version is None:
         return
     draft.put("torch.version", version, line, REPORT)
+    usable = re.search(r"\((True|False)\)$", value)  # "PyTorch version (GPU?): 2.5.1 (True)"
+    if usable:
+        draft.put("import.is_available", usable[1] == "True", line, MESSAGE)
     built = re.search(r"\(?build:? ?([\w.]+)", value)
     if built:
         draft.put("torch.build", build_of_conda(built[1]), line, REPORT)
@@ -48,9 +51,9 @@ def _arch_list(draft: Draft, value: str, line: int) -> None:
 
 
 def _available(draft: Draft, value: str, line: int) -> None:
-    if re.match(r"(?:true|yes|1)\b", value, re.I):
+    if re.match(r"(?:true|yes|1|available)\b", value, re.I):
         draft.put("import.is_available", True, line, REPORT)
-    elif re.match(r"(?:false|no|0)\b", value, re.I):
+    elif re.match(r"(?:false|no|0|unavailable|not available)\b", value, re.I):
         draft.put("import.is_available", False, line, REPORT)
 
 
@@ -95,6 +98,11 @@ KEYS: dict[str, Reader] = {
             "torch __version__",
             "torch.__version__",
             "torch ver",
+            "pytorch.version",
+            "pytorch版本",
+            "torch版本",
+            "pytorch version (accelerator?)",
+            "phiên bản pytorch",
             "pytorch build",
             "libtorch version",
         ),
@@ -164,6 +172,7 @@ KEYS: dict[str, Reader] = {
             "is gpu available",
             "is rocm available",
             "pytorch using gpu",
+            "pytorch.cuda",
         ),
         _available,
     ),

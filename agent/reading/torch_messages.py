@@ -196,7 +196,9 @@ MESSAGES: tuple[tuple[str, re.Pattern[str], Act], ...] = (
     ),
     (
         "sm_",
-        re.compile(r"\[((?:['\"](?:sm|compute)_\d{2,3}[af]?['\"](?:,\s*|(?=\])))+)\]"),
+        re.compile(
+            r"(?<!capabilities', )\[((?:['\"](?:sm|compute)_\d{2,3}[af]?['\"](?:,\s*|(?=\])))+)\]"
+        ),
         _install_archs,
     ),
     ("gfx", re.compile(r"\[((?:['\"]gfx[0-9a-f]{3,4}['\"](?:,\s*|(?=\])))+)\]"), _install_archs),
