@@ -34,11 +34,11 @@ def gpu_memory_exhausted(case: Case) -> Diagnosis | None:
 def gpu_memory_fragmented(case: Case) -> Diagnosis | None:
     """Reserved memory lies unused but cannot serve one large block."""
     hits = case.hits("out_of_memory")
-    asked, idle = _asked(hits), _idle_reserved(case)
+    asked, idle, total = _asked(hits), _idle_reserved(case), _capacity(case)
     for hit in hits:
-        if asked is None or idle is None:
+        if asked is None or idle is None or idle < 0.1 * (total or 10 * GIB):
             break
-        if idle >= min(asked, GIB) and (idle >= asked * 0.8 or idle >= _FRAGMENT * GIB):
+        if idle >= asked * 0.8 or idle >= _FRAGMENT * GIB:
             return Diagnosis(
                 weight=84 if idle >= asked * 0.8 else 66,
                 hits=(hit, *case.hits("oom_reserved")),
@@ -119,7 +119,7 @@ def gpu_memory_too_small(case: Case) -> Diagnosis | None:
     hits = case.hits("out_of_memory")
     capacity = case.hits("oom_capacity")
     total, asked = _capacity(case), _asked(hits)
-    if not hits and not capacity:
+    if not hits and (not capacity or case.works):
         return None
     if total and asked and asked > total:
         return Diagnosis(weight=88, hits=(*hits, *capacity), values=_size_values(total, asked))

@@ -41,7 +41,7 @@ ROWS: tuple[Signature, ...] = (
         (
             "mismatches the version that was used to compile",
             "does not match the version torch was compiled with",
-            "cuda version mismatch",
+            "of cuda that does not match",
             "were compiled with different cuda versions",
         ),
         r"[Tt]he detected CUDA version \(([\d.]{1,16})\) mismatches the version that was used to "
@@ -200,11 +200,13 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "build_isolation",
         (
-            "get_requires_for_build",
-            "build_isolation",
+            "requires_for_build",
             "build-isolation",
             "prepare_metadata",
-            "build env",
+            "to build wheel",
+            "build_meta",
+            "pip-build-env",
+            "_in_process",
         ),
         r"get_requires_for_build_wheel|no-build-isolation|pip-build-env|prepare_metadata_for_build"
         r"|Getting requirements to build wheel|_in_process\.py|build_meta\.py",

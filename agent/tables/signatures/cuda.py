@@ -384,7 +384,14 @@ ROWS: tuple[Signature, ...] = (
     ),
     Signature(
         "invalid_device_ordinal",
-        ("invalid device ordinal", "invalid device id", "cudaerrorinvaliddevice", "num_gpus"),
+        (
+            "invalid device ordinal",
+            "invalid device id",
+            "invalid cuda",
+            "error_invalid_device",
+            "cudaerrorinvaliddevice",
+            "num_gpus",
+        ),
         r"invalid device ordinal|cudaErrorInvalidDevice\b|Invalid device id"
         r"|device >= 0 && device < num_gpus|CUDA_ERROR_INVALID_DEVICE\b"
         r"|Invalid CUDA '?device[^\n]{0,60}requested",
