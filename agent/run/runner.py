@@ -124,18 +124,17 @@ class Runner:
         running.kill_at = time.monotonic() + running.child.grace_seconds
         self._signal_child(running, signal.SIGTERM)
 
-    def stop_group(self, running: Running, group: int, seconds: float | None = None) -> None:
+    def stop_group(self, running: Running, group: int) -> None:
         """Ends one forked process of a child with its group, and leaves the child alone."""
         if group not in running.groups or running.exited:
             return
         self._signal_group(group, signal.SIGTERM)
-        grace = running.child.grace_seconds if seconds is None else seconds
 
         def kill() -> None:
             if group in running.groups:
                 self._signal_group(group, signal.SIGKILL)
 
-        self.later(grace, kill)
+        self.later(running.child.grace_seconds, kill)
 
     def adopt_group(self, running: Running, pid: int) -> bool:
         """Notes that a child forked a process with a group of its own; False if that is not so.

@@ -14,11 +14,17 @@ IN_WORKER = ("interpreter", "import")  # stages that touch no device, so that fo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One stage for one subject; ``options`` go to the probe as they are."""
+    """One stage for one subject; ``options`` go to the probe as they are.
+
+    ``fresh``: a process of its own, never a fork of the one that imported torch.
+    ``deadline_seconds`` replaces the ladder's.
+    """
 
     stage: str
     subject: str = "host"
     options: Mapping[str, Json] = field(default_factory=dict)
+    fresh: bool = False
+    deadline_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +54,10 @@ class Order:
     sources: Mapping[str, str] | None = None
 
 
-def deadline_of(order: Order, stage: str) -> float:
-    """Seconds that one subject of a stage may take."""
+def deadline_of(order: Order, stage: str, task: Task | None = None) -> float:
+    """Seconds that one subject of a stage may take; a task's own count if it is named."""
+    if task is not None and task.deadline_seconds is not None:
+        return task.deadline_seconds
     if stage in order.deadlines:
         return order.deadlines[stage]
     return RUNGS[stage].deadline_seconds if stage in RUNGS else 120.0

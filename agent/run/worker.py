@@ -79,6 +79,12 @@ class Worker:
         self._held = False
         self._next()
 
+    def put(self, stage: str, tasks: Iterable[Task]) -> None:
+        """Puts tasks in the place of a stage's that have not begun: known only by now."""
+        places = [place for place, task in enumerate(self._queue) if task.stage == stage]
+        if places:
+            self._queue[places[0] : places[-1] + 1] = tasks
+
     def _next(self) -> None:
         """Takes up the next tasks when none is under way."""
         while not self._active and not self._waiting and not self.finished:
@@ -197,10 +203,10 @@ class Worker:
             self._see_off(server)
 
     def _see_off(self, process: Process) -> None:
-        """A process with nothing left to do has a bounded time to be gone."""
+        """A process that ran its tasks has a bounded time to be gone, or to serve forks."""
 
         def insist() -> None:
-            if process.running is not None:
+            if process.running is not None and self._server is not process:
                 self._runner.stop(process.running)
 
         self._runner.later(LEAVING_SECONDS, insist)
@@ -263,18 +269,7 @@ class Worker:
         if process.todo:
             self._open(process, Attempt(task=process.todo[0], forked=False), None)
         else:
-            self._see_off_unless_server(process)
-
-    def _see_off_unless_server(self, process: Process) -> None:
-        if not process.serves:
             self._see_off(process)
-            return
-
-        def insist() -> None:
-            if not process.ready and process.running is not None:
-                self._runner.stop(process.running)
-
-        self._runner.later(LEAVING_SECONDS, insist)
 
     def _server_ready(self, process: Process, record: Record) -> None:
         if process.ready or not process.serves or process.todo:
