@@ -284,8 +284,8 @@ def _second_version(api: Api, on: str) -> Any:
 
 # ---------------------------------------------------------------- HIP
 def run_hip(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
-    """Stage data as for CUDA; ``options["hip_libraries"]`` are tried after the loader's names."""
-    names = HIP_LIBRARIES + tuple(options.get("hip_libraries", ()))
+    """Stage data as for CUDA; ``options["hip_libraries"]`` are the target's own."""
+    names = tuple(options.get("hip_libraries", ())) + HIP_LIBRARIES
     library, name, errors = loaded(report, names)
     if library is None:
         not_loaded(report, errors)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,10 +20,12 @@ from agent.model import (
     Facts,
     Gap,
     Host,
+    Interpreter,
     KernelGpu,
     PciDevice,
     Stage,
     Step,
+    Torch,
 )
 
 UUID = "GPU-00000000-0000-4000-8000-00000000000{}"
@@ -78,9 +81,15 @@ def test_nvml_is_asked_before_a_context_of_ours_uses_memory() -> None:
     assert sorted(name for asked in children for name in asked) == sorted(QUESTIONS)
 
 
-def test_libraries_of_the_target_reach_the_question_to_hip() -> None:
-    options = driver_tasks(hip_libraries=["/venv/lib/libamdhip64.so"])[1][1]["options"]
-    assert options["hip_libraries"] == ["/venv/lib/libamdhip64.so"]
+@pytest.mark.parametrize("place", ["torch/lib", "_rocm_sdk_core/lib"])
+def test_the_hip_library_that_torch_brings_is_the_one_to_ask(place: str, tmp_path: Path) -> None:
+    library = tmp_path / place / "libamdhip64.so.7"
+    library.parent.mkdir(parents=True)
+    library.touch()
+    torch = Torch(path=str(tmp_path / "torch"), hip_version="7.0")
+    tasks = driver_tasks(Interpreter(path="/venv/bin/python", torch=torch))
+    assert tasks[1][1]["options"]["hip_libraries"] == [str(library)]
+    assert driver_tasks(Interpreter(path="/p"))[1][1]["options"]["hip_libraries"] == []
 
 
 # ---------------------------------------------------------------- what decides the stage

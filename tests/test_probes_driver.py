@@ -187,15 +187,11 @@ def test_an_older_driver_is_asked_by_its_older_calls(tmp_path: Path, stand_ins: 
     assert device["fields"]["clocks.event_reasons"] == ["SwPowerCap", "0x20000800"]
 
 
-def test_the_library_of_the_target_is_tried_where_the_loader_knows_none(
-    tmp_path: Path, stand_ins: Path
-) -> None:
+def test_the_library_of_the_target_is_tried_first(tmp_path: Path, stand_ins: Path) -> None:
     simulation = simulate("mi300x-8", tmp_path, stand_ins)
-    for name in ("libamdhip64.so.6", "libamdhip64.so.7"):
-        (simulation.libraries / name).unlink()
     shutil.copy(stand_ins / "libamdhip64.so.6", tmp_path / "libamdhip64.so")
-    task = driver_tasks(hip_libraries=[str(tmp_path / "libamdhip64.so")])[1][1]
-    plan = json.dumps({"tasks": [task]})
+    options = {"question": "hip", "hip_libraries": [str(tmp_path / "libamdhip64.so")]}
+    plan = json.dumps({"tasks": [{**TASKS["hip"], "options": options}]})
     records = lines_of(sys.executable, RUN_PLAN, {**simulation.environ, "PLAN": plan})
     assert data_of(records)["library"] == str(tmp_path / "libamdhip64.so")
     assert data_of(records)["count"] == 8

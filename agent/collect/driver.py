@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
 
-from ..model import Device, ErrorText, Facts, Gap, Json, Stage, Step, Vendor
+from ..model import Device, ErrorText, Facts, Gap, Interpreter, Json, Stage, Step, Vendor
 from .device_records import Reported, gaps_of, reported_devices
 from .driver_answers import (
     DEAD,
@@ -38,14 +38,11 @@ VENDORS: Mapping[str, Vendor] = {"nvml": "nvidia", "cuda": "nvidia", "amd_smi": 
 BACKEND_VENDORS: Mapping[str, Vendor] = {"cuda": "nvidia", "rocm": "amd"}
 
 
-def driver_tasks(
-    *, hip_libraries: Sequence[str] = ()
-) -> tuple[tuple[Mapping[str, Json], ...], ...]:
+def driver_tasks(target: Interpreter | None = None) -> tuple[tuple[Mapping[str, Json], ...], ...]:
     """The tasks of the stage's children, one tuple a child, for the agent's interpreter.
 
     A child asks in turn, NVML before CUDA: the context that the CUDA question opens must not be
-    seen as another's use of the device. ``hip_libraries`` are files that the target would load
-    where the loader knows none, such as torch's own libamdhip64.
+    seen as another's use of the device. ``target`` names the HIP library that its torch brings.
     """
     nvml = {"python_paths": _where("pynvml")}
     amd = {"python_paths": _where("amdsmi")}
@@ -53,13 +50,26 @@ def driver_tasks(
         "nvml": nvml,
         "cuda": {},
         "amd_smi": amd,
-        "hip": {"hip_libraries": list(hip_libraries)},
+        "hip": {"hip_libraries": hip_libraries(target)},
     }
     tasks = {
         name: {"stage": "driver", "subject": name, "options": {"question": name, **options[name]}}
         for name in QUESTIONS
     }
     return (tasks["nvml"], tasks["cuda"]), (tasks["amd_smi"], tasks["hip"])
+
+
+def hip_libraries(target: Interpreter | None) -> list[str]:
+    """The files of libamdhip64 that a ROCm build of torch loads before the system's own.
+
+    It lies beside torch, or since ROCm 7 in a package of its own.
+    """
+    if target is None or target.torch is None or not target.torch.path:
+        return []
+    torch = Path(target.torch.path)
+    places = (torch / "lib", torch.parent / "_rocm_sdk_core" / "lib")
+    found = [path for place in places for path in sorted(place.glob("libamdhip64.so*"))]
+    return [str(path) for path in found[:4]]
 
 
 def _where(module: str) -> list[str]:
