@@ -1,6 +1,6 @@
 """Builds dist/agent.pyz and dist/agent.py: the program and all it needs, each as one file.
 
-    python3 packaging/pyz.py [--wheels DIR]
+    python3 packaging/pyz.py [--wheels DIR] [--to DIR]
 
 The same input gives the same bytes: files in order, times and rights fixed, packages pinned by
 hash. ``--wheels`` takes the packages from a directory instead of the package index.
@@ -29,22 +29,24 @@ LEFT_OUT = ("example.py", "pynvml/__pycache__", "rich/__main__.py")
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--wheels", type=Path, help="directory with the wheels")
+    parser.add_argument("--to", type=Path, default=DIST, help="where the files go")
     arguments = parser.parse_args()
-    DIST.mkdir(exist_ok=True)
+    target: Path = arguments.to
+    target.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder)
         install(site, arguments.wheels)
-        archive = DIST / "agent.pyz"
+        archive = target / "agent.pyz"
         write_archive(archive, collect(site))
-    piped = DIST / "agent.py"
+    piped = target / "agent.py"
     write_piped(piped, archive.read_bytes())
     sums = "".join(
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
         for path in (archive, piped)
     )
-    (DIST / "SHA256SUMS").write_text(sums)
+    (target / "SHA256SUMS").write_text(sums)
     for path in (archive, piped):
-        print(f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes")
+        print(f"{path.name}: {path.stat().st_size} bytes")
     print(sums, end="")
     return 0
 
