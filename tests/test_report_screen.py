@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
+import os
 import re
+import struct
 import sys
+import termios
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,3 +148,59 @@ def test_without_rich_a_terminal_gets_plain_text() -> None:
     )
     child.expect(pexpect.EOF)
     assert "BLOCKED\r\nplain\r\nso\r\n" in (child.before or "")
+
+
+class Terminal:
+    """A terminal of our own: what is written to ``stream`` is read from its other end."""
+
+    def __init__(self, columns: int = 80) -> None:
+        self._master, slave = os.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self.stream = os.fdopen(slave, "w", encoding="utf-8")
+
+    def read(self) -> str:
+        self.stream.close()
+        data = b""
+        with suppress(OSError):  # EIO is how the end is told
+            while part := os.read(self._master, 65_536):
+                data += part
+        os.close(self._master)
+        return data.decode()
+
+
+COLOURS = {"TERM": "xterm-256color"}
+
+
+@pytest.mark.parametrize(("columns", "width"), [(40, 39), (200, 79), (0, 79)])
+def test_the_live_line_stays_within_the_terminal_and_leaves_nothing(
+    columns: int, width: int
+) -> None:
+    terminal = Terminal(columns)
+    screen = Screen(terminal.stream, environ={**COLOURS, "NO_COLOR": "1"})
+    screen.waiting("matmul", "gpu:" + "x" * 60, "float16 product", 1.0, 120.0)
+    screen.waiting("matmul", "gpu:" + "x" * 60, "float16 product", 1.1, 120.0)
+    screen.close()
+    drawn, cleared = terminal.read().split("\r")[1::2]
+    assert drawn.startswith("  in work     matmul gpu:xxx")
+    assert len(drawn) == width
+    assert cleared == " " * width
+
+
+def test_a_live_line_makes_room_for_whole_lines() -> None:
+    terminal = Terminal()
+    screen = Screen(terminal.stream, environ=COLOURS)
+    screen.waiting("device", "host", "", 1.0, 120.0)
+    screen.finished(failed_stages()[-1])
+    screen.warn("careful")
+    written = terminal.read()
+    assert "\r\x1b[1;31m  failed      matmul" in written
+    assert "\x1b[1;33mcareful\x1b[0m" in written
+
+
+def test_rich_styles_rows_on_a_terminal() -> None:
+    terminal = Terminal()
+    rows = [Row(text="[bold]READY[/bold] :smile:", tone="good"), Row(text="dim", tone="faint")]
+    print_rows(rows, terminal.stream, COLOURS)
+    written = terminal.read()
+    assert "\x1b[1;32m[bold]READY[/bold] :smile:\x1b[0m\r\n" in written
+    assert "\x1b[2mdim\x1b[0m" in written

@@ -502,3 +502,33 @@ def test_what_is_no_public_key_is_refused_plainly(text: bytes, sentence: str) ->
 def test_keys_are_not_reused() -> None:
     keys = {signature.one_time_signer().public_key for _ in range(8)}
     assert len(keys) == 8
+
+
+def test_the_pure_library_agrees_with_cryptography_on_what_is_good() -> None:
+    signer = signature._pure_signer()
+    value = signer.sign(b"data")
+    assert signature._fits_pure(signer.public_key, value, b"data")
+    assert signature._fits(signer.public_key, value, b"data")
+    off_curve = (2).to_bytes(32, "little")
+    for key, signed, data in (
+        (signer.public_key, value, b"other"),
+        (signer.public_key, bytes(64), b"data"),
+        (signer.public_key, b"\xff" * 64, b"data"),
+        (off_curve, value, b"data"),
+        (b"\xff" * 32, value, b"data"),
+    ):
+        assert not signature._fits_pure(key, signed, data)
+        assert not signature._fits(key, signed, data)
+
+
+def test_nobody_is_asked_where_there_is_no_terminal() -> None:
+    code = "from agent.signature import ask_on_terminal; print(ask_on_terminal('? '))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        timeout=30,
+    )
+    assert (done.stdout, done.stderr) == ("None\n", "")
