@@ -101,6 +101,12 @@ def test_nothing_there_is_passed_with_gaps() -> None:
     assert "/facts/devices" in {gap.pointer for gap in gaps}
 
 
+def test_the_stage_takes_as_long_as_the_slower_child() -> None:
+    answers = [answer("nvml"), answer("cuda", seconds=0.25), answer("hip", seconds=0.2)]
+    _, stage, _ = read_driver(answers, machine())
+    assert stage.seconds == pytest.approx(0.35)
+
+
 def test_a_question_that_nobody_asked_is_unknown() -> None:
     _, stage, gaps = read_driver([], machine(pci(0)))
     assert stage.data["questions"]["nvml"] == "unknown"

@@ -176,7 +176,7 @@ def _stage(answers: Mapping[str, Stage], facts: Facts, backend: str) -> Stage:
         name="driver",
         subject="host",
         status="passed",
-        seconds=max((answer.seconds for answer in answers.values()), default=0.0),
+        seconds=max(_seconds(answers, ("nvml", "cuda")), _seconds(answers, ("amd_smi", "hip"))),
         steps=_steps(answers),
         data=data,
     )
@@ -192,6 +192,11 @@ def _stage(answers: Mapping[str, Stage], facts: Facts, backend: str) -> Stage:
         signal=worst.signal,
         stderr_tail=worst.stderr_tail,
     )
+
+
+def _seconds(answers: Mapping[str, Stage], names: Sequence[str]) -> float:
+    """How long a child took that asked these questions in turn; the children ran at once."""
+    return sum(answers[name].seconds for name in names if name in answers)
 
 
 def _worst(answers: Mapping[str, Stage], facts: Facts, backend: str) -> Stage | None:
