@@ -10,7 +10,8 @@ class Signature(NamedTuple):
 
     `needs` are lower-case literals: the pattern is only compiled and tried where one of them
     occurs (an empty tuple: always). `pattern` is searched over the whole text with MULTILINE,
-    so `.` ends at the line. No nested quantifiers: a pattern must run in linear time.
+    so `.` ends at the line, while a space also matches a line break (see `rules.lines.wrapped`).
+    No nested quantifiers, and bounded ones for broad classes: a pattern must run in linear time.
     """
 
     id: str
@@ -20,8 +21,8 @@ class Signature(NamedTuple):
     source: str
 
 
-def all_signatures() -> dict[str, Signature]:
-    """Every row by its id."""
+def all_topics() -> tuple[tuple[Signature, ...], ...]:
+    """The rows of each topic's file."""
     from agent.tables.signatures import (
         amd,
         build,
@@ -34,15 +35,10 @@ def all_signatures() -> dict[str, Signature]:
         python,
     )
 
-    rows = (
-        *amd.ROWS,
-        *build.ROWS,
-        *container.ROWS,
-        *cuda.ROWS,
-        *driver.ROWS,
-        *kernel_log.ROWS,
-        *loader.ROWS,
-        *multi.ROWS,
-        *python.ROWS,
-    )
-    return {row.id: row for row in rows}
+    topics = (amd, build, container, cuda, driver, kernel_log, loader, multi, python)
+    return tuple(topic.ROWS for topic in topics)
+
+
+def all_signatures() -> dict[str, Signature]:
+    """Every row by its id."""
+    return {row.id: row for topic in all_topics() for row in topic}
