@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.rules import (
+    absent,
     amd,
     build,
     companions,
@@ -16,14 +17,18 @@ from agent.rules import (
     loader,
     memory,
     multi,
+    order,
     process,
     python,
+    speed,
     target,
     toolchain,
+    wsl,
 )
 from agent.rules.rule import Rule
 
 RULES: tuple[Rule, ...] = (
+    *absent.RULES,
     *amd.RULES,
     *build.RULES,
     *companions.RULES,
@@ -37,8 +42,11 @@ RULES: tuple[Rule, ...] = (
     *loader.RULES,
     *memory.RULES,
     *multi.RULES,
+    *order.RULES,
     *process.RULES,
     *python.RULES,
+    *speed.RULES,
     *target.RULES,
     *toolchain.RULES,
+    *wsl.RULES,
 )

@@ -83,7 +83,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "cdi_spec",
         ("cdi",),
-        r"/etc/cdi/\S+|/var/run/cdi/\S+|nvidia-ctk cdi generate|\bcdi_\w*major\b|\bCDI (?:file|spec\w*)",
+        r"/etc/cdi/\S+|/var/run/cdi/\S+|nvidia-ctk cdi generate|\bcdi[ _]\w*[ _]?major\b|\bCDI (?:file|spec\w*)",
         "/etc/cdi/nvidia.yaml",
         "nvidia-container-toolkit, CDI",
     ),
@@ -123,7 +123,7 @@ ROWS: tuple[Signature, ...] = (
         (
             "bus error",
             "shared memory",
-            "/dev/shm",
+            "dev/shm",
             "posix_fallocate",
             "nccl-shm",
             "shm",

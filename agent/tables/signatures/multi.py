@@ -183,4 +183,11 @@ ROWS: tuple[Signature, ...] = (
         "two RTX 3090 with an NVLink bridge",
         "how people name the part",
     ),
+    Signature(
+        "no_mig_devices",
+        ("no mig devices",),
+        r"No MIG devices found",
+        "|  No MIG devices found                                                                 |",
+        "nvidia-smi",
+    ),
 )

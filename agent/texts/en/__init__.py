@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from agent.texts import Text
 from agent.texts.en import (
+    absent,
     amd,
     build,
     companions,
@@ -19,13 +20,17 @@ from agent.texts.en import (
     loader,
     memory,
     multi,
+    order,
     process,
     python,
+    speed,
     target,
     toolchain,
+    wsl,
 )
 
 TEXTS: Mapping[str, Text] = {
+    **absent.TEXTS,
     **amd.TEXTS,
     **build.TEXTS,
     **companions.TEXTS,
@@ -39,8 +44,11 @@ TEXTS: Mapping[str, Text] = {
     **loader.TEXTS,
     **memory.TEXTS,
     **multi.TEXTS,
+    **order.TEXTS,
     **process.TEXTS,
     **python.TEXTS,
+    **speed.TEXTS,
     **target.TEXTS,
     **toolchain.TEXTS,
+    **wsl.TEXTS,
 }

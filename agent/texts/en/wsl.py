@@ -1,0 +1,54 @@
+"""Texts for WSL."""
+
+from __future__ import annotations
+
+from agent.texts import Text
+
+TEXTS: dict[str, Text] = {
+    "wsl-libcuda-so-link-missing": Text(
+        title="WSL: libcuda.so is missing beside libcuda.so.1",
+        cause="Windows provides libcuda.so.1; cuDNN and linkers open libcuda.so, which the"
+        " loader does"
+        " not find.",
+        fix=(
+            "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH",
+            "If the link itself is missing, as root in WSL: cd /usr/lib/wsl/lib && ln -s"
+            " libcuda.so.1"
+            " libcuda.so; ldconfig",
+        ),
+    ),
+    "wsl-linux-driver-shadows-wsl-libcuda": Text(
+        title="WSL: a Linux driver inside hides Windows' own",
+        cause="In WSL the driver comes from Windows (/usr/lib/wsl/lib); a Linux NVIDIA driver was"
+        " installed inside, and its libcuda is found first.",
+        fix=(
+            "ldconfig -p | grep libcuda",
+            "sudo apt remove --purge 'nvidia-driver-*' 'libnvidia-compute-*' cuda-drivers; keep"
+            " only"
+            " cuda-toolkit-*",
+            "In PowerShell: wsl --shutdown",
+        ),
+    ),
+    "wsl-windows-build-bug": Text(
+        title="This Windows build breaks the GPU in WSL",
+        cause="The virtual GPU comes from Windows; some (preview) builds break it, so that CUDA"
+        " finds"
+        " its device busy, unavailable or absent.",
+        fix=(
+            "Update Windows and WSL (wsl --update), then wsl --shutdown",
+            "On an Insider build: go back to the one before, or to a release.",
+            "Install NVIDIA's current Windows driver.",
+        ),
+    ),
+    "bundled-hsa-runtime-wsl": Text(
+        title="WSL: the HSA runtime inside the torch wheel cannot reach the GPU",
+        cause="Under WSL ROCm needs its own libhsa-runtime64.so, which talks to /dev/dxg; the wheel"
+        " brings the one for /dev/kfd.",
+        fix=(
+            "rocminfo must list the GPU first (amdgpu-install --usecase=wsl,rocm).",
+            "cd $(python -c 'import torch,os;print(os.path.dirname(torch.__file__))')/lib && rm"
+            " libhsa-runtime64.so* && cp /opt/rocm/lib/libhsa-runtime64.so.1.* libhsa-runtime64.so",
+            "Or install AMD's wheels for WSL from repo.radeon.com.",
+        ),
+    ),
+}
