@@ -39,4 +39,6 @@ def test_the_machine_is_judged_the_same_again_and_is_marked_simulated(
     assert (tmp_path / "first.json").stat().st_size < 1_000_000
     codes = {finding["code"] for finding in first["findings"]}
     assert set(simulation.description["codes"]) <= codes
+    if simulation.description.get("quiet"):
+        assert [f["code"] for f in first["findings"] if f["severity"] != "note"] == []
     assert run_command_line(["verify", str(tmp_path / "first.json")]) == 0
