@@ -77,3 +77,19 @@ def test_help_and_version_answer() -> None:
         )  # fmt: skip
         assert done.returncode == 0
         assert done.stdout
+
+
+def test_the_release_workflow_passes_its_linter_and_pins_its_actions() -> None:
+    path = HERE / ".github" / "workflows" / "release.yml"
+    linter = Path(sysconfig.get_path("scripts")) / "zizmor"
+    done = subprocess.run(
+        [linter, "--offline", "--no-progress", str(path)],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = path.read_text()
+    uses = re.findall(r"uses: (\S+)", text)
+    assert uses
+    assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", name) for name in uses)
+    assert "\npermissions: {}\n" in text
+    assert "never run" in text
