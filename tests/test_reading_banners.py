@@ -17,8 +17,8 @@ def torch_of(seen: Observations) -> Torch:
 
 CARDS: dict[str, tuple[str, list[tuple[str, str, int | None]]]] = {
     "ultralytics": (
-        "Ultralytics 8.3.1 Python-3.11.2 torch-2.4.0+cu121 CUDA:0 (NVIDIA A10G, 225MiB)",
-        [("NVIDIA A10G", "8.6", 22)],
+        "Ultralytics 8.3.1 Python-3.11.2 torch-2.4.0+cu121 CUDA:0 (NVIDIA A10G, 22502MiB)",
+        [("NVIDIA A10G", "8.6", 22502)],
     ),
     "comfyui": (
         "Total VRAM 12282 MB, total RAM 65247 MB\npytorch version: 2.4.1+cu124\n"
@@ -27,7 +27,8 @@ CARDS: dict[str, tuple[str, list[tuple[str, str, int | None]]]] = {
     ),
     "unsloth": (
         "   \\\\   /|    NVIDIA L4. Num GPUs = 1. Max memory: 22.0 GB. Platform: Linux.\n"
-        "O^O/ \\_/ \\    Torch: 2.6.0+cu124. CUDA: 8.9. CUDA Toolkit: 12.4. Triton: 3.2.0 Unsloth\n",
+        "O^O/ \\_/ \\    Torch: 2.6.0+cu124. CUDA: 8.9. CUDA Toolkit: 12.4. Triton: 3.2.0\n"
+        "Unsloth\n",
         [("NVIDIA L4", "8.9", 22 << 10)],
     ),
     "ollama": (

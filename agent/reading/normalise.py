@@ -17,7 +17,7 @@ from agent.errors import UsageError
 from agent.model import Gap
 from agent.reading.page import Page, page_of
 
-END_BYTES = 1 << 20  # of a larger input so much is read at each end
+END_BYTES = 512 << 10  # of a larger input so much is read at each end
 LONG_LINE = 8 << 10  # characters; a longer line is judged by its ends
 LINE_END = LONG_LINE // 2
 MAGIC = (
