@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent.collect.driver import driver_tasks, read_driver
+from agent.collect.extensions import expected_seconds, extension_tasks
 from agent.collect.facts import collect_host_facts
 from agent.collect.interpreters import find_interpreters
 from agent.collect.packages import read_packages
@@ -51,7 +52,7 @@ class Listeners:
 
     event: Callable[[Event], None] = lambda event: None
     facts: Callable[[Facts], None] = lambda facts: None
-    quick: Callable[[Observations], None] = lambda seen: None
+    quick: Callable[[Observations, float], None] = lambda seen, seconds: None  # seconds to come
     tick: Callable[[], None] = lambda: None  # several times a second while children run
 
 
@@ -158,7 +159,7 @@ def _climb(state: _Climb, runner: Runner, children: Mapping[str, str], workdir: 
     facts = _read_driver(state, questions, facts)
     state.listeners.facts(facts)
     if in_target is not None:
-        _finish_target(state, runner, in_target, facts)
+        _finish_target(state, runner, in_target, facts, workdir)
     return _with_torch(facts, state.stages)
 
 
@@ -220,15 +221,20 @@ def _refuse(state: _Climb, names: list[str], reason: str, text: str) -> None:
     state.gaps.append(Gap(pointer="/stages", why=text, said_by="agent"))
 
 
-def _finish_target(state: _Climb, runner: Runner, worker: Worker, facts: Facts) -> None:
+def _finish_target(
+    state: _Climb, runner: Runner, worker: Worker, facts: Facts, workdir: Path
+) -> None:
     """Let the device stages begin, now that the driver was asked, and wait for all."""
     deeper = {n for n in state.wanted if n in IN_TARGET and RUNGS[n].depth != "quick"}
+    extensions = extension_tasks(state.options, facts, workdir)
+    worker.put("extensions", extensions)
     worker.release()
     if deeper:
         runner.serve(until=lambda: worker.finished or bool(state.begun & deeper))
         _take(state, worker)
         if not worker.finished:
-            state.listeners.quick(_observations(state, _with_torch(facts, state.stages)))
+            seconds = expected_seconds(extensions if "extensions" in deeper else (), facts)
+            state.listeners.quick(_observations(state, _with_torch(facts, state.stages)), seconds)
     runner.serve(until=lambda: worker.finished)
     _take(state, worker)
 

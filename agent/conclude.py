@@ -147,8 +147,8 @@ def exit_code(bundle: Bundle, *, strict: bool) -> int:
     return 0 if status == "ready" or (status == "degraded" and not strict) else 1
 
 
-def report_quick(start: Start, seen: Observations, screen: Screen) -> None:
-    """Say what the quick rungs have shown, while the deeper ones go on."""
+def report_quick(start: Start, seen: Observations, screen: Screen, seconds_to_come: float) -> None:
+    """Say what the quick rungs have shown, while the deeper ones go on for some seconds."""
     seen = with_lines(seen)
     judged = judge(seen)
     bundle = assemble(
@@ -159,4 +159,4 @@ def report_quick(start: Start, seen: Observations, screen: Screen) -> None:
         redactions=(),
     )
     screen.rows(verdict_rows(_shown(bundle, judged)), sys.stderr)
-    screen.say("Going on with the deeper stages.")
+    screen.say(f"Going on with the deeper stages, about {seconds_to_come:.0f} s on such a machine.")

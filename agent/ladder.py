@@ -107,6 +107,7 @@ REASONS = (
     "no-memory",
     "no-toolchain",
     "not-supported",
+    "unproven",  # an operation failed that has never been shown to work on such a device
     "refused",  # a library, node or call that is present refuses
     "not-written",  # this stage does not exist in this version
 )

@@ -180,10 +180,10 @@ def listeners(screen: Screen, partial: Partial, start: Start) -> Listeners:
             limit = RUNGS[stage].deadline_seconds
             screen.waiting(stage, subject, step, time.monotonic() - began, limit)
 
-    def quick(seen: Observations) -> None:
+    def quick(seen: Observations, seconds_to_come: float) -> None:
         from agent.conclude import report_quick
 
-        report_quick(start, seen, screen)
+        report_quick(start, seen, screen, seconds_to_come)
 
     def facts(found: Facts) -> None:
         notes.note_facts(partial, to_json(found))

@@ -14,6 +14,7 @@ STAGES = {
     "import": "import_torch",
     "device": "open_device",
     "matmul": "matmul",
+    "extensions": "extensions",
     "memory": "memory",
 }
 NEEDS = {"device": "import", "matmul": "device", "memory": "device"}

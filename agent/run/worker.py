@@ -139,7 +139,8 @@ class Worker:
                 self._leave_out()
                 return
             task, first = self._waiting.popleft()
-            if first is None and self._server is not None and self._fork_sound is not False:
+            forks = first is None and not task.fresh and self._fork_sound is not False
+            if forks and self._server is not None:
                 self._fork(self._server, task)
             else:
                 self._start(deque([task]), serves=False, first=first)
@@ -182,7 +183,7 @@ class Worker:
         if step is not None:
             attempt.steps.append((step, attempt.began))
             self._outcome.step(task, step)
-        seconds = deadline_of(self._order, task.stage)
+        seconds = deadline_of(self._order, task.stage, task)
         if not attempt.forked and needs_torch(task.stage):
             seconds += deadline_of(self._order, "import")
         attempt.timer = self._runner.later(seconds, lambda: self._expire(process, attempt))
