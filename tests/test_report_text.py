@@ -99,6 +99,15 @@ def test_a_broken_machine_says_who_fixes_it_how_and_what_to_send() -> None:
     assert "cat /tmp/firstlight-x.json" in text
 
 
+def test_without_a_known_cause_there_is_something_to_ask_for_help_with() -> None:
+    text = text_of(judged(NOTE))
+    assert "Root cause: none that is known fits" in text
+    assert "To ask for help, paste this:" in text
+    assert "A GPU machine does not work: blocked at matmul, cause unknown" in text
+    assert UUID in text
+    assert "Root cause" not in text_of(shown_of(sample_bundle()))
+
+
 def test_nothing_is_pasted_for_what_the_renter_can_do() -> None:
     text = text_of(judged(replace(ROOT, who="renter")))
     assert "Who can fix it: you." in text
@@ -200,7 +209,7 @@ def test_a_long_error_is_cut_and_the_rest_counted() -> None:
     text = text_of(shown_of(sample_bundle(stages=stages)))
     assert "RuntimeError: line 0" in text
     assert "… 24 more lines in the bundle" in text
-    assert "line 29" not in text.split("The ladder")[0].split("First error")[1]
+    assert "line 29" not in text.split("The ladder")[0].split("First error, word")[1]
 
 
 # ---------------------------------------------------------------- its parts

@@ -87,6 +87,9 @@ def _head(shown: Shown) -> Iterator[Row]:
 def _root(shown: Shown) -> Iterator[Row]:
     root = root_cause(shown)
     if root is None:
+        if shown.verdict.status == "blocked":
+            yield Row(text="Root cause: none that is known fits", tone="strong")
+            yield from _message(shown, None, "To ask for help, paste this:")
         return
     yield from _wrapped(f"Root cause: {root.title}", "", tone="strong")
     yield from _wrapped(root.cause, "  ")
@@ -102,11 +105,11 @@ def _root(shown: Shown) -> Iterator[Row]:
     for pointer, value in evidence(shown, root):
         yield from _wrapped(f"{pointer}: {value[:300]}", "  seen: ", tone="faint", hard=True)
     if root.who != "renter":
-        yield from _message(shown, root)
+        yield from _message(shown, root, "A message to paste for your provider:")
 
 
-def _message(shown: Shown, root: Finding) -> Iterator[Row]:
-    yield Row(text="  A message to paste for your provider:")
+def _message(shown: Shown, root: Finding | None, title: str) -> Iterator[Row]:
+    yield Row(text=f"  {title}")
     yield Row(text="  " + RULER)
     for line in message_lines(shown, root):
         for row in wrap(line, first="  ", hard=True):
@@ -114,11 +117,21 @@ def _message(shown: Shown, root: Finding) -> Iterator[Row]:
     yield Row(text="  " + RULER)
 
 
-def message_lines(shown: Shown, finding: Finding) -> Iterator[str]:
-    """A report that the provider can act on: what, which device, which driver, what proof."""
+def message_lines(shown: Shown, finding: Finding | None) -> Iterator[str]:
+    """A report that somebody else can act on: what, which device, which driver, what proof.
+
+    Without a ``finding`` it says how far the machine got.
+    """
     bundle = shown.bundle
-    yield terminal(f"Fault on a rented GPU machine: {finding.title} [{finding.code}]")
-    for device in blamed_devices(shown, finding)[:16]:
+    if finding is not None:
+        yield terminal(f"Fault on a GPU machine: {finding.title} [{finding.code}]")
+    else:
+        blocked = (
+            f"blocked at {shown.verdict.blocked_at}" if shown.verdict.blocked_at else "blocked"
+        )
+        yield terminal(f"A GPU machine does not work: {blocked}, cause unknown")
+    devices = bundle.facts.devices if finding is None else blamed_devices(shown, finding)
+    for device in devices[:16]:
         parts = (
             device.name or "GPU",
             f"UUID {device.uuid}" if device.uuid else "",
