@@ -54,7 +54,7 @@ def test_dockerfile_torch_exists_in_the_wheel_table() -> None:
         build = re.search(r"^ARG TORCH_INDEX=.*/whl/(\w+[\d.]*)$", text, re.M)
         assert version
         assert build
-        pairs = {(row.torch_version, row.build) for row in WHEELS}
+        pairs = {(row.torch, row.build) for row in WHEELS}
         assert (version.group(1), build.group(1)) in pairs
 
 
