@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.codec import to_json
@@ -292,6 +292,7 @@ answers_data = st.dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(QUESTIONS), answers_data), max_size=4))
 def test_whatever_a_child_says_the_facts_have_the_types_of_the_model(
     said: list[tuple[str, dict[str, Any]]],

@@ -47,7 +47,7 @@ def test_death_in_a_call_names_call_and_device_and_the_next_question_is_asked(
     code: int | None,
 ) -> None:
     eight.say(**{"fault.nvmlDeviceGetPowerUsage.2": fault})
-    facts, stage, _, _ = examine(eight, only=("nvml", "cuda"), seconds=1.5)
+    facts, stage, _, _ = examine(eight, only=("nvml", "cuda"), seconds=3.0)
     assert (stage.status, stage.reason) == (status, reason)
     # A crash or a hang leaves a traceback with the call; an exit only what was announced last.
     said = stage.steps[0].name
