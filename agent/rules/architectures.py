@@ -19,7 +19,7 @@ class Gap:
 
 
 def targets_of(case: Case) -> tuple[str, ...]:
-    """What torch holds code for: as its own warning or arch list says, else as tabled; () unknown."""
+    """What torch holds code for: by its own warning or list, else by the table; () unknown."""
     if hit := case.hit("supported_capabilities"):
         return tuple(re.findall(r"(?:sm|compute)_\d+[af]?", hit.group(1)))
     return case.torch_architectures

@@ -336,7 +336,7 @@ RULES: tuple[Rule, ...] = (
         who="renter",
         source="CUDA programming guide, binary compatibility; arch lists read in the wheels",
         find=gpu_newer_than_build,
-        explains=("runtime-compiler-too-old-for-gpu", "wrong-result"),
+        explains=("runtime-compiler-too-old-for-gpu", "wrong-results"),
     ),
     Rule(
         code="gpu-older-than-build",
@@ -371,7 +371,7 @@ RULES: tuple[Rule, ...] = (
         who="renter",
         source="torch.version.cuda is None; PyTorch release matrix; jax xla_bridge",
         find=cpu_only_build,
-        explains=("extension-package-fails", "ext-wheel-built-for-other-torch", "no-gpu-visible"),
+        explains=("ext-wheel-built-for-other-torch", "nvml-torch-count-differs"),
     ),
     Rule(
         code="cuda-wheel-on-amd",
@@ -379,7 +379,12 @@ RULES: tuple[Rule, ...] = (
         who="renter",
         source="PyPI's default torch is a CUDA build; ROCm builds come from their own index",
         find=cuda_wheel_on_amd,
-        explains=("driver-not-installed", "no-libcuda", "container-started-without-gpu"),
+        explains=(
+            "no-nvidia-driver-here",
+            "no-driver-module",
+            "no-libcuda",
+            "container-started-without-gpu",
+        ),
     ),
     Rule(
         code="rocm-wheel-on-nvidia",

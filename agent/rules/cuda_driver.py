@@ -155,7 +155,7 @@ RULES: tuple[Rule, ...] = (
         who="either",
         source="docs.nvidia.com/deploy/cuda-compatibility, minor-version compatibility",
         find=driver_too_old_for_build,
-        explains=("driver-not-installed", "no-gpu-visible"),
+        explains=("nvml-torch-count-differs",),
     ),
     Rule(
         code="driver-too-old-for-ptx-toolchain",

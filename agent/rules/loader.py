@@ -341,7 +341,7 @@ RULES: tuple[Rule, ...] = (
         who="renter",
         source="cudaErrorStubLibrary (34), CUDA runtime API; /usr/local/cuda/lib64/stubs",
         find=libcuda_stub_loaded,
-        explains=("driver-not-installed", "driver-too-old-for-build"),
+        explains=("no-nvidia-driver-here", "driver-too-old-for-build"),
     ),
     Rule(
         code="libcuda-linker-symlink-missing",

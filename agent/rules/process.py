@@ -140,7 +140,7 @@ RULES: tuple[Rule, ...] = (
         who="renter",
         source="CUDA programming guide, CUDA_VISIBLE_DEVICES; vllm platforms/interface.py",
         find=visible_devices_uuid_unsupported,
-        explains=("no-gpu-visible",),
+        explains=("nvml-torch-count-differs",),
     ),
     Rule(
         code="visible-devices-wrong-index",
@@ -148,7 +148,7 @@ RULES: tuple[Rule, ...] = (
         who="renter",
         source="CUDA programming guide, CUDA_VISIBLE_DEVICES: the first bad index cuts the list",
         find=visible_devices_wrong_index,
-        explains=("no-gpu-visible",),
+        explains=("nvml-torch-count-differs",),
     ),
     Rule(
         code="device-order-differs",

@@ -77,38 +77,6 @@ def torch_import_hangs(case: Case) -> Diagnosis | None:
     )
 
 
-def wrong_result(case: Case) -> Diagnosis | None:
-    """A product or kernel gives numbers that are wrong by more than rounding."""
-    for index, stage in enumerate(case.observations.stages):
-        if stage.status == "failed" and stage.reason == "wrong-result":
-            return Diagnosis(
-                weight=85,
-                evidence=case.at(f"/stages/{index}/status"),
-                values={"value": f"stage {stage.name} on {stage.subject}"},
-            )
-    return None
-
-
-def nvml_torch_count_differs(case: Case) -> Diagnosis | None:
-    """The driver lists more devices than torch sees, and no mask explains it."""
-    data = case.data("device")
-    seen, listed = data.get("torch_count"), data.get("driver_count")
-    if not isinstance(seen, int) or not isinstance(listed, int) or seen >= listed:
-        return None
-    if any(case.env(name) for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")):
-        return None
-    mig = any(
-        device.partition and device.partition.mig_mode == "enabled" for device in case.devices
-    )
-    if mig:
-        return None
-    return Diagnosis(
-        weight=70,
-        evidence=_stage_at(case, "device"),
-        values={"found": str(seen), "wanted": str(listed)},
-    )
-
-
 def ssh_session_lacks_environment(case: Case) -> Diagnosis | None:
     """The container's first process has variables that this login shell lacks."""
     missing = [
@@ -181,20 +149,6 @@ RULES: tuple[Rule, ...] = (
         who="either",
         source="the import stage's deadline",
         find=torch_import_hangs,
-    ),
-    Rule(
-        code="wrong-result",
-        severity="blocking",
-        who="provider",
-        source="exact products of small integers; Freivalds' check",
-        find=wrong_result,
-    ),
-    Rule(
-        code="nvml-torch-count-differs",
-        severity="degrading",
-        who="either",
-        source="NVML against torch.cuda.device_count()",
-        find=nvml_torch_count_differs,
     ),
     Rule(
         code="ssh-session-lacks-environment",

@@ -199,7 +199,7 @@ RULES: tuple[Rule, ...] = (
         who="renter",
         source="nvcc and gcc drivers; flash-attention README, MAX_JOBS",
         find=build_oom_killed,
-        explains=("container-memory-limit", "killed-out-of-memory"),
+        explains=("container-memory-limit",),
     ),
     Rule(
         code="cuda-home-malformed",

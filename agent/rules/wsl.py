@@ -16,19 +16,6 @@ def is_wsl(case: Case) -> bool:
     return case.place == "wsl" or case.says("wsl")
 
 
-def wsl_libcuda_so_link_missing(case: Case) -> Diagnosis | None:
-    """Only libcuda.so.1 is visible, and cuDNN or a linker opens libcuda.so."""
-    if not is_wsl(case):
-        return None
-    hits = case.hits("libcuda_unversioned_missing")
-    link = re.search(
-        r"/usr/lib/wsl/lib/libcuda\.so(?:\.1)? is not a symbolic link", case.lines.text
-    )
-    if not hits and not link:
-        return None
-    return Diagnosis(weight=92, hits=hits)
-
-
 def wsl_linux_driver_shadows(case: Case) -> Diagnosis | None:
     """A Linux driver installed inside WSL hides WSL's own libcuda."""
     if not is_wsl(case):
@@ -117,14 +104,6 @@ def bundled_hsa_runtime_wsl(case: Case) -> Diagnosis | None:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        code="wsl-libcuda-so-link-missing",
-        severity="blocking",
-        who="renter",
-        source="github.com/microsoft/WSL/issues/5663, 8587; CUDA on WSL user guide",
-        find=wsl_libcuda_so_link_missing,
-        explains=("libcuda-linker-symlink-missing", "libcuda-not-in-ldcache"),
-    ),
     Rule(
         code="wsl-linux-driver-shadows-wsl-libcuda",
         severity="blocking",

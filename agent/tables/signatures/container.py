@@ -134,7 +134,7 @@ ROWS: tuple[Signature, ...] = (
         r"|insufficient shared memory|out of shared memory|raise your shared memory limit"
         r"|[Ee]rror while creating shared memory segment"
         r"|[Ff]ailed to (?:create shared memory (?:file|segment)|extend /dev/shm)[^\n]*"
-        r"|posix_fallocate failed: ?No space left|/dev/shm[^\n]{0,100}No space left"
+        r"|posix_fallocate failed ?: ?No space left|/dev/shm[^\n]{0,100}No space left"
         r"|No space left on device[^\n]{0,60}(?:/dev/shm|shm|torch_\d)"
         r"|unable to (?:write to file|open shared memory object|resize file|allocate shared memory"
         r"(?:\(shm\))?)[^\n]{0,10}</?torch_[^\n]*|unable to allocate shared memory"

@@ -62,7 +62,7 @@ ROWS: tuple[Signature, ...] = (
         "amd_ras_uncorrectable",
         ("uncorrectable hardware errors", "ras", "poison", "uncorrectable"),
         r"\b([1-9]\d*) (?:new )?uncorrectable hardware errors? detected in (?:total in )?(?:\w+)"
-        r"|amdgpu[^\n]{0,80}(?:RAS: )?uncorrectable (?:hardware )?error[^\n]*interrupt"
+        r"|amdgpu[^\n]{0,80}(?:RAS: )?uncorrectable (?:hardware )?error[^\n]*"
         r"|amdgpu[^\n]{0,60}[Bb]ad pages? (?:over|exceed)[^\n]*threshold"
         r"|amdgpu[^\n]{0,60}poison (?:is )?(?:consumption|consumed)",
         "amdgpu 0000:c1:00.0: amdgpu: 1 uncorrectable hardware errors detected in umc block",
@@ -132,5 +132,27 @@ ROWS: tuple[Signature, ...] = (
         r"^[ \t]*HW (?:Thermal|Power Brake) Slowdown\s*: Active\b",
         "            HW Power Brake Slowdown       : Active",
         "nvidia-smi -q -d PERFORMANCE",
+    ),
+    Signature(
+        "amdgpu_hang",
+        ("ring ", "failed to respond", "gpu reset"),
+        r"(?:amdgpu|drm)[^\n]{0,60}[Rr]ing \S+ timeout[^\n]*|amdgpu[^\n]{0,40}MES(?:\(\d\))? failed to respond"
+        r"[^\n]*|amdgpu[^\n]{0,40}GPU reset begin[^\n]*|amdgpu[^\n]{0,60}VRAM is lost due to GPU reset",
+        "amdgpu 0000:28:00.0: ring gfx_0.0.0 timeout, signaled seq=57638, emitted seq=57641",
+        "linux drivers/gpu/drm/amd/amdgpu/amdgpu_job.c",
+    ),
+    Signature(
+        "nvswitch_fatal",
+        ("sxid",),
+        r"SXid \(PCI:[^)\n]*\): (\d+), (?:Fatal|Severity [1-9])[^\n]*",
+        "nvidia-nvswitch0: SXid (PCI:0000:00:00.0): 20034, Fatal, Link 30 LTSSM Fault Up",
+        "Fabric Manager user guide, SXid errors",
+    ),
+    Signature(
+        "smi_err_cells",
+        ("err!",),
+        r"^\|[^\n]*ERR![^\n]*ERR![^\n]*$|^\|[^\n]{0,12}\bP\d\d? +ERR!",
+        "|ERR!   36C    P0            145W / ERR!  |       1MiB /  81559MiB |    100%      Default |",
+        "nvidia-smi",
     ),
 )

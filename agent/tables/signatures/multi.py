@@ -165,7 +165,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "nvlink_inactive",
         ("inactive", "nvlink"),
-        r"Link (\d+): (?:<inactive>|inActive|inactive)|[Aa]ll links are inActive",
+        r"Link (\d+): (?:<inactive>|inActive|inactive)|all links are in[Aa]ctive",
         "         Link 2: <inactive>",
         "nvidia-smi nvlink -s",
     ),

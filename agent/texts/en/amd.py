@@ -85,7 +85,7 @@ TEXTS: dict[str, Text] = {
         title="This build has no code for the AMD GPU",
         cause="torch {torch}, or a ROCm library it uses, holds no code objects for {architecture}.",
         fix=(
-            'Look: python -c "import torch; print(torch.cuda.get_arch_list())"; rocminfo | grep gfx',
+            'Look: python -c "import torch; print(torch.cuda.get_arch_list())"; rocminfo',
             "Install a build that has the target (AMD's wheels for it, or another ROCm release).",
             "Within one family HSA_OVERRIDE_GFX_VERSION may do, such as 10.3.0 for gfx1031 and"
             " 1032.",

@@ -52,25 +52,6 @@ TEXTS: dict[str, Text] = {
         ),
         message="Loading our software hangs in the driver or on the volume. Please check the host.",
     ),
-    "wrong-result": Text(
-        title="The GPU computes wrong results",
-        cause="{value}: a product whose exact result is known came out different, by more than"
-        " rounding can explain.",
-        fix=(
-            "Do not use this GPU for work; run the check again to see whether it is always wrong.",
-        ),
-        message="This GPU computes wrong results (see the attached report). Please replace it.",
-    ),
-    "nvml-torch-count-differs": Text(
-        title="torch sees fewer GPUs than the driver lists",
-        cause="The driver lists {wanted}, torch sees {found}, and no variable hides the rest.",
-        fix=(
-            "Look for one that does not answer: nvidia-smi -L; dmesg | grep -i xid",
-            "In a container check that every /dev/nvidia<N> is there and may be opened.",
-        ),
-        message="Of {wanted} GPUs listed by the driver only {found} can be opened. Please check the"
-        " host.",
-    ),
     "ssh-session-lacks-environment": Text(
         title="This login shell lacks the container's environment",
         cause="The container's first process has variables that SSH sessions do not inherit:"

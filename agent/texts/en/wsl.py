@@ -5,18 +5,6 @@ from __future__ import annotations
 from agent.texts import Text
 
 TEXTS: dict[str, Text] = {
-    "wsl-libcuda-so-link-missing": Text(
-        title="WSL: libcuda.so is missing beside libcuda.so.1",
-        cause="Windows provides libcuda.so.1; cuDNN and linkers open libcuda.so, which the"
-        " loader does"
-        " not find.",
-        fix=(
-            "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH",
-            "If the link itself is missing, as root in WSL: cd /usr/lib/wsl/lib && ln -s"
-            " libcuda.so.1"
-            " libcuda.so; ldconfig",
-        ),
-    ),
     "wsl-linux-driver-shadows-wsl-libcuda": Text(
         title="WSL: a Linux driver inside hides Windows' own",
         cause="In WSL the driver comes from Windows (/usr/lib/wsl/lib); a Linux NVIDIA driver was"
