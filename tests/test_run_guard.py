@@ -185,3 +185,23 @@ def test_without_a_guard_its_calls_do_nothing() -> None:
     guard = Guard(marker="x", why_not="refused")
     tell(guard, "+1")
     dismiss(guard)
+
+
+def test_the_guards_own_program_in_this_process() -> None:
+    told = subprocess.Popen(["/bin/sleep", "60"], start_new_session=True)
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        reader, writer = os.pipe()
+        os.write(writer, b"end\n")
+        kin.guard(reader, "no-such-run.")
+        assert told.poll() is None
+        os.write(writer, f"+{told.pid}\n-1\nd/no/such/folder\nhalf".encode())
+        os.close(writer)
+        kin.guard(reader, "no-such-run.")
+        assert told.wait(5) == -signal.SIGKILL
+        os.close(reader)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        told.kill()
+        told.wait()
