@@ -14,21 +14,8 @@ from agent.rules.wheels import wheel
 
 # Targets of GPUs that are part of a processor.
 INTEGRATED = frozenset(
-    [
-        "gfx902",
-        "gfx909",
-        "gfx90c",
-        "gfx1013",
-        "gfx1033",
-        "gfx1035",
-        "gfx1036",
-        "gfx1037",
-        "gfx1103",
-        "gfx1150",
-        "gfx1151",
-        "gfx1152",
-        "gfx1153",
-    ]
+    {"gfx902", "gfx909", "gfx90c", "gfx1013", "gfx1033", "gfx1035", "gfx1036", "gfx1037"}
+    | {"gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153"}
 )
 _NO_GPU = ("no_hip_gpus", "no_cuda_gpus", "cuda_available_false")
 
@@ -155,6 +142,22 @@ def kfd_permission_denied(case: Case) -> Diagnosis | None:
     if not case.observations.from_text and case.built_for == "cuda" and case.has_nvidia:
         return Diagnosis(weight=30, evidence=evidence, severity="note")
     return Diagnosis(weight=88, hits=(*hits, *resources), evidence=evidence)
+
+
+def kfd_rejects_runtime(case: Case) -> Diagnosis | None:
+    """/dev/kfd may be opened, and the driver rejects the request."""
+    hits = case.hits("kfd_rejects")
+    if not hits or case.works:
+        return None
+    return Diagnosis(weight=70, hits=hits, values={"value": hits[0].group(1)})
+
+
+def amdgpu_hang(case: Case) -> Diagnosis | None:
+    """The driver found the GPU hanging and reset it; no better cause is known."""
+    hits = case.hits("amdgpu_hang")
+    if not hits or case.hits("amd_ras_uncorrectable"):
+        return None
+    return Diagnosis(weight=50, hits=hits, severity="degrading")
 
 
 def dkms_driver_wrong_for_apu(case: Case) -> Diagnosis | None:
@@ -366,12 +369,26 @@ RULES: tuple[Rule, ...] = (
         find=kfd_permission_denied,
     ),
     Rule(
+        code="kfd-rejects-runtime",
+        severity="blocking",
+        who="provider",
+        source="github.com/ROCm/ROCm/issues/5379: driver and ROCm library too far apart",
+        find=kfd_rejects_runtime,
+    ),
+    Rule(
+        code="amdgpu-hang",
+        severity="degrading",
+        who="either",
+        source="linux drivers/gpu/drm/amd: ring timeout, MES, GPU reset",
+        find=amdgpu_hang,
+    ),
+    Rule(
         code="dkms-driver-wrong-for-apu",
         severity="blocking",
         who="provider",
         source="rocm.docs.amd.com, ROCm on Ryzen: use the inbox driver; ROCm issue 6143",
         find=dkms_driver_wrong_for_apu,
-        explains=("gfx-not-in-build",),
+        explains=("gfx-not-in-build", "amdgpu-hang"),
     ),
     Rule(
         code="gfx-not-in-build",

@@ -63,7 +63,7 @@ def _mixed_weight(case: Case) -> int:
     if user and kernel and _disagree(case):
         if kernel > user:
             return 78  # an update leaves the older one in the kernel
-        return 66 if user[:1] != kernel[:1] else 40
+        return 55 if user[:1] != kernel[:1] else 40
     return 55 if len(found) > 1 else 45
 
 
@@ -242,6 +242,7 @@ RULES: tuple[Rule, ...] = (
             "driver-update-needs-reboot",
             "no-nvidia-driver-here",
             "compat-libs-shadow-driver",
+            "bios-above-4g-rebar-off",
         ),
     ),
     Rule(
@@ -250,7 +251,7 @@ RULES: tuple[Rule, ...] = (
         who="provider",
         source=_KERNEL_MODULES + "nvidia-smi: Driver/library version mismatch",
         find=driver_update_needs_reboot,
-        explains=("no-nvidia-driver-here", "compat-libs-shadow-driver"),
+        explains=("no-nvidia-driver-here", "compat-libs-shadow-driver", "bios-above-4g-rebar-off"),
     ),
     Rule(
         code="kernel-module-not-built-for-running-kernel",

@@ -126,6 +126,20 @@ def gpu_needs_reset(case: Case) -> Diagnosis | None:
     return Diagnosis(weight=82, hits=hits, evidence=(*named, *stated))
 
 
+def gpu_answers_with_errors(case: Case) -> Diagnosis | None:
+    """nvidia-smi shows ERR! in several places of one GPU's rows."""
+    hits = case.hits("smi_err_cells")
+    if not hits or case.place == "wsl" or case.hits("off_the_bus"):
+        return None
+    return Diagnosis(weight=60, hits=hits)
+
+
+def nvswitch_fault(case: Case) -> Diagnosis | None:
+    """An NVSwitch reports a fatal error."""
+    hits = case.hits("nvswitch_fatal")
+    return Diagnosis(weight=82, hits=hits) if hits else None
+
+
 def gpu_hardware_fault(case: Case) -> Diagnosis | None:
     """An Xid that NVIDIA files under hardware, and that no other cause here explains."""
     hard = [
@@ -331,6 +345,20 @@ RULES: tuple[Rule, ...] = (
         who="provider",
         source="nvmlReturn 16; GPU recovery action",
         find=gpu_needs_reset,
+    ),
+    Rule(
+        code="gpu-answers-with-errors",
+        severity="degrading",
+        who="provider",
+        source="nvidia-smi: ERR! stands where a reading failed",
+        find=gpu_answers_with_errors,
+    ),
+    Rule(
+        code="nvswitch-fault",
+        severity="degrading",
+        who="provider",
+        source="Fabric Manager user guide, SXid errors",
+        find=nvswitch_fault,
     ),
     Rule(
         code="gpu-hardware-fault",

@@ -24,7 +24,7 @@ def small(value: Limit | None, below: int) -> bool:
 
 
 def shm_too_small(case: Case) -> Diagnosis | None:
-    """The shared memory of the box cannot hold what NCCL, a DataLoader or multiprocessing puts there."""
+    """/dev/shm cannot hold what NCCL, a DataLoader or multiprocessing puts there."""  # noqa: S108
     ended = case.data("workload").get("ended")
     if isinstance(ended, dict) and ended.get("by") == "shm-full":
         index = next((i for i, _ in case.stages("workload")), 0)

@@ -186,7 +186,7 @@ def nvlink_bridge_badly_seated(case: Case) -> Diagnosis | None:
         and any(link.kind == "nvlink" and link.state == "active" for link in device.links)
         and any(link.kind == "nvlink" and link.state == "inactive" for link in device.links)
     )
-    inactive, active = case.hits("nvlink_inactive"), case.hits("nvlink_active")
+    inactive, active = _links_of_one_card(case)
     bridge = case.hits("nvlink_bridge")
     errors = case.hits("nvlink_error")
     if partly:
@@ -200,6 +200,19 @@ def nvlink_bridge_badly_seated(case: Case) -> Diagnosis | None:
     if errors and cards and not case.hits("off_the_bus"):
         return Diagnosis(weight=72, hits=errors)
     return None
+
+
+def _links_of_one_card(case: Case) -> tuple[tuple[Hit, ...], tuple[Hit, ...]]:
+    """The inactive and the active links of the first card in the text that has both."""
+    inactive, active = case.hits("nvlink_inactive"), case.hits("nvlink_active")
+    heads = [hit.line for hit in case.hits("smi_listed_gpu")] or [-1]
+    for place, start in enumerate(heads):
+        end = heads[place + 1] if place + 1 < len(heads) else len(case.observations.lines)
+        down = tuple(hit for hit in inactive if start <= hit.line < end and hit.group(1))
+        up = tuple(hit for hit in active if start <= hit.line < end)
+        if down and up:
+            return down, up
+    return (), ()
 
 
 def _bridged(name: str | None) -> bool:
@@ -223,10 +236,11 @@ def nvlink_down(case: Case) -> Diagnosis | None:
     """Links of a board with NVLink are inactive."""
     if case.observations.from_text:
         hits = case.hits("nvlink_inactive")
+        whole = any("all links" in hit.text for hit in hits)
         boards = any(
             "sxm" in (d.name or "").lower() or "HBM3" in (d.name or "") for d in case.devices
         )
-        if hits and boards and len(hits) >= 4 and not case.hits("nvlink_active"):
+        if hits and boards and (whole or len(hits) >= 4) and not case.hits("nvlink_active"):
             return Diagnosis(weight=66, hits=hits)
         return None
     down = tuple(
@@ -302,8 +316,9 @@ def mig_without_instance(case: Case) -> Diagnosis | None:
         and device.partition.mig_instances == 0
         and device.partition.kind != "mig"
     ]
-    hits = case.hits("no_cuda_gpus", "no_mig_devices", "cuda_available_false")
-    if not bare or case.works:
+    hits = case.hits("no_mig_devices", "no_cuda_gpus", "cuda_available_false")
+    on = any(d.partition and d.partition.mig_mode == "enabled" for d in case.facts.devices)
+    if not (bare or (case.hits("no_mig_devices") and on)) or case.works:
         return None
     evidence = tuple(
         pointer

@@ -267,4 +267,11 @@ ROWS: tuple[Signature, ...] = (
         "rm libhsa-runtime64.so*",
         "rocm.docs.amd.com, PyTorch under WSL",
     ),
+    Signature(
+        "kfd_rejects",
+        ("unable to open /dev/kfd",),
+        r"Unable to open /dev/kfd read-write: (Invalid argument|Cannot allocate memory|Device or resource busy)",
+        "Unable to open /dev/kfd read-write: Invalid argument",
+        "rocminfo; github.com/ROCm/ROCm/issues/5379, 1318",
+    ),
 )

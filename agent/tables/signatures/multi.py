@@ -190,4 +190,11 @@ ROWS: tuple[Signature, ...] = (
         "|  No MIG devices found                                                                 |",
         "nvidia-smi",
     ),
+    Signature(
+        "smi_listed_gpu",
+        ("gpu ",),
+        r"^[ \t]*GPU \d+: ",
+        "GPU 0: NVIDIA RTX A6000 (UUID: GPU-00000000-0000-4000-8000-000000000000)",
+        "nvidia-smi -L, nvidia-smi nvlink -s",
+    ),
 )

@@ -71,6 +71,28 @@ TEXTS: dict[str, Text] = {
         ),
         message="/dev/kfd cannot be opened by my user. Please add it to the render group.",
     ),
+    "kfd-rejects-runtime": Text(
+        title="AMD's compute driver rejects this ROCm runtime",
+        cause="Opening /dev/kfd fails with “{value}” although it is permitted: kernel driver"
+        " and ROCm"
+        " libraries are too far apart, or the driver is in a bad state.",
+        fix=(
+            "Compare modinfo amdgpu | grep ^version with the ROCm release in use.",
+            "Use an image of a ROCm release that this driver supports; else reboot the host.",
+        ),
+        message="/dev/kfd answers “{value}”. Please update amdgpu or reboot the host.",
+    ),
+    "amdgpu-hang": Text(
+        title="The driver found the AMD GPU hanging and reset it",
+        cause="A ring timed out or the scheduler did not answer. A program's kernel, an"
+        " override of the"
+        " gfx version, firmware, heat or power can do that.",
+        fix=(
+            "Remove HSA_OVERRIDE_GFX_VERSION; repeat with the newest kernel and firmware.",
+            "If other programs hang as well, let the card be checked.",
+        ),
+        message="amdgpu reports ring timeouts and resets. Please check driver, firmware and card.",
+    ),
     "dkms-driver-wrong-for-apu": Text(
         title="The DKMS driver is installed where the kernel's own is required",
         cause="For GPUs in Ryzen processors AMD asks for the kernel's own amdgpu (an OEM or recent"

@@ -37,6 +37,23 @@ TEXTS: dict[str, Text] = {
         fix=("With nothing running on it: sudo nvidia-smi --gpu-reset -i <index>; else reboot.",),
         message="The GPU requires a reset. Please reset it or reboot the host.",
     ),
+    "gpu-answers-with-errors": Text(
+        title="The GPU does not answer some of the driver's questions",
+        cause="nvidia-smi prints ERR! for several readings of one GPU: it hangs, is about to be"
+        " lost,"
+        " or needs a reset.",
+        fix=(
+            "dmesg | grep -i xid; reset the GPU (sudo nvidia-smi --gpu-reset -i <index>) or"
+            " reboot.",
+        ),
+        message="nvidia-smi shows ERR! for several readings of a GPU. Please check or reset it.",
+    ),
+    "nvswitch-fault": Text(
+        title="An NVSwitch reports a fatal error",
+        cause="The kernel log holds a fatal SXid: traffic between GPUs over that switch fails.",
+        fix=("Stop multi-GPU jobs; let the host be reset.",),
+        message="The kernel log shows a fatal SXid of an NVSwitch. Please check the host.",
+    ),
     "gpu-hardware-fault": Text(
         title="The driver reports a hardware fault of the GPU",
         cause="{value}. NVIDIA files this under hardware.",
