@@ -139,7 +139,7 @@ def _climb(state: _Climb, runner: Runner, children: Mapping[str, str], workdir: 
             "give the path of a python program, such as /venv/bin/python",
         )
     in_target = _start_target(state, runner, children, target)
-    questions = _start_driver(state, runner, children)
+    questions = _start_driver(state, runner, children, target)
     facts, gaps = collect_host_facts(
         environ=state.environ, interpreter=target, workdir=Path(state.options.workspace or workdir)
     )
@@ -248,7 +248,9 @@ def _take(state: _Climb, worker: Worker) -> None:
 
 
 # ---------------------------------------------------------------- the driver
-def _start_driver(state: _Climb, runner: Runner, children: Mapping[str, str]) -> list[Worker]:
+def _start_driver(
+    state: _Climb, runner: Runner, children: Mapping[str, str], target: Interpreter | None
+) -> list[Worker]:
     """Start the driver's questions, in the agent's own interpreter, two vendors side by side."""
     if "driver" not in state.wanted:
         return []
@@ -256,7 +258,7 @@ def _start_driver(state: _Climb, runner: Runner, children: Mapping[str, str]) ->
     environ = {n: v for n, v in children.items() if not n.startswith("PYTHON")}
     environ.update(PYTHONDONTWRITEBYTECODE="1", PYTHONNOUSERSITE="1")
     workers = []
-    for tasks in driver_tasks():
+    for tasks in driver_tasks(target):
         order = Order(
             python=sys.executable,
             tasks=tuple(

@@ -50,7 +50,8 @@ def conclude(
     if items:
         from agent.order import compare
 
-        seen = replace(seen, order=compare(items, seen))
+        compared = compare(items, seen)
+        seen = replace(seen, order=tuple(redactor.redact(item) for item in compared))
     seen = with_lines(within_limit(seen))
     judged = judge(seen)
     run = redactor.redact(
@@ -149,7 +150,8 @@ def exit_code(bundle: Bundle, *, strict: bool) -> int:
 
 def report_quick(start: Start, seen: Observations, screen: Screen, seconds_to_come: float) -> None:
     """Say what the quick rungs have shown, while the deeper ones go on for some seconds."""
-    seen = with_lines(seen)
+    redactor = Redactor(names_of(with_names(seen.facts), start.environ))
+    seen = with_lines(redactor.redact(seen))
     judged = judge(seen)
     bundle = assemble(
         run=start.run,

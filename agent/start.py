@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agent import __version__
 from agent.bundle import file_name, places
+from agent.errors import UsageError
 from agent.model import Facts, Host, Run
 from agent.options import RunOptions
 from agent.signature import ONE_TIME, Signer, signer_from_file
@@ -42,7 +43,9 @@ class Start:
 
 def begin(options: RunOptions) -> Start:
     """Fix what must not change later: identity, key, environment. Fails before anything runs."""
+    environ = dict(os.environ)
     signer = signer_from_file(Path(options.sign_with)) if options.sign_with else None
+    refuse_private(options.challenge, environ)
     run = Run(
         id=secrets.token_hex(4),
         started_at=now(),
@@ -55,9 +58,21 @@ def begin(options: RunOptions) -> Start:
         ticket=options.ticket,
         key_source=signer.source if signer else ONE_TIME,
     )
-    return Start(
-        options=options, run=run, signer=signer, environ=dict(os.environ), workdir=workdir()
-    )
+    return Start(options=options, run=run, signer=signer, environ=environ, workdir=workdir())
+
+
+def refuse_private(challenge: str | None, environ: Mapping[str, str]) -> None:
+    """A challenge that holds a private value would be changed by redaction and never match."""
+    if challenge is None:
+        return
+    from agent.redact import Redactor, names_of
+
+    if Redactor(names_of(own_names(), environ)).text(challenge) != challenge:
+        raise UsageError(
+            "--challenge holds something private (a name, an address, a token), which is removed "
+            "from every bundle",
+            "ask for a challenge of random letters and digits",
+        )
 
 
 def workdir() -> Path:

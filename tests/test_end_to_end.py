@@ -305,3 +305,31 @@ def test_the_version_needs_no_click() -> None:
         cwd=HERE, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_a_challenge_that_redaction_would_change_is_refused(
+    tmp_path: Path, bare_python: str
+) -> None:
+    ran = run_agent(*QUICK, "--python", bare_python, "--challenge", "at 198.51.100.7", cwd=tmp_path)
+    assert ran.code == 2
+    assert "private" in ran.err
+
+
+def test_the_quick_verdict_of_a_deeper_run_is_redacted_too(
+    tmp_path: Path, torch_python: Path
+) -> None:
+    (tmp_path / "torch.py").write_text("raise OSError('no route to 198.51.100.23')\n")
+    ran = run_agent(
+        "run", "--python", str(torch_python), cwd=tmp_path, timeout=120.0, PYTHONPATH=str(tmp_path)
+    )
+    assert "198.51.100.23" not in ran.out + ran.err
+    assert "no route to" in ran.out
+
+
+def test_an_order_is_redacted(tmp_path: Path, bare_python: str) -> None:
+    (tmp_path / "order.json").write_text('{"gpu": "H100 at 198.51.100.23"}')
+    ran = run_agent(
+        *QUICK, "--python", bare_python, "--order", str(tmp_path / "order.json"), cwd=tmp_path
+    )
+    assert ran.bundle["order"][0]["item"] == "gpu"
+    assert "198.51.100.23" not in json.dumps(ran.bundle)
