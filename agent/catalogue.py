@@ -1,4 +1,4 @@
-"""The catalogue of causes: what each means, whose it is, what to do, and where that is known from."""
+"""The catalogue of causes: what each means, whose it is, what to do, how that is known."""
 
 from __future__ import annotations
 

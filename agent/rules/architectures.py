@@ -27,7 +27,7 @@ def targets_of(case: Case) -> tuple[str, ...]:
 
 def capabilities_of(case: Case) -> tuple[Version, ...]:
     """The capabilities at hand: the one that torch complains about, else those of the devices."""
-    named = []
+    named: list[Version] = []
     for hit in case.hits("capability_not_compatible"):
         digits = hit.group(1)
         named.append((int(digits[:-1]), int(digits[-1])))

@@ -196,6 +196,15 @@ class Case:
             return ()
         return row.architectures + ((f"compute_{row.ptx.replace('.', '')}",) if row.ptx else ())
 
+    def conflict(self, *codes: str) -> tuple[str, tuple[str, ...]] | None:
+        """The detail and the evidence of the chosen interpreter's first conflict of these codes."""
+        for index, item in enumerate(self.facts.interpreters):
+            for place, found in enumerate(item.conflicts if item.chosen else ()):
+                if found.code in codes:
+                    pointer = f"/facts/interpreters/{index}/conflicts/{place}"
+                    return found.detail, self.at(pointer, found.detail)
+        return None
+
     def package(self, name: str) -> Package | None:
         """The installed package of that normalised name, the environment's own copy first."""
         found = [item for item in self.facts.packages if item.name == name]

@@ -45,7 +45,7 @@ def _other_cudnn_than_pinned(case: Case) -> Diagnosis | None:
     """The installed cuDNN wheel is not the one that torch pins, and cuDNN complains."""
     hits = case.hits("cudnn_sublibraries", "cudnn_incompatible", "cudnn_sublibrary_loading")
     row = wheel(case.torch_version, case.torch_build or "")
-    packages = [item for item in case.packages("nvidia-cudnn-cu")]
+    packages = list(case.packages("nvidia-cudnn-cu"))
     if not hits or row is None or not row.cudnn or not packages:
         return None
     if any(version(item.version)[:3] == version(row.cudnn)[:3] for item in packages):
@@ -90,7 +90,7 @@ def conda_cuda_lib_mismatch(case: Case) -> Diagnosis | None:
 
 def _conda_majors(case: Case) -> set[int]:
     """CUDA majors among conda's own packages of CUDA."""
-    found = set()
+    found: set[int] = set()
     for package in case.facts.packages:
         if package.origin == "conda" and package.name.startswith(
             ("libcu", "cuda-cudart", "cuda-nvrtc", "cudatoolkit", "cuda-libraries", "cuda-version")

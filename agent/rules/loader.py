@@ -375,7 +375,7 @@ RULES: tuple[Rule, ...] = (
         code="bundled-cuda-libs-not-on-path",
         severity="blocking",
         who="renter",
-        source="layout of the nvidia-* wheels; tensorflow issue 63362; SYSTRAN/faster-whisper README",
+        source="layout of the nvidia-* wheels; tensorflow issue 63362; faster-whisper README",
         find=bundled_cuda_libs_not_on_path,
         explains=("cuda-runtime-libs-missing-in-container", "lib-built-for-other-cuda-major"),
     ),
@@ -391,7 +391,7 @@ RULES: tuple[Rule, ...] = (
         code="cuda-runtime-libs-missing-in-container",
         severity="blocking",
         who="either",
-        source="NVIDIA container images: base, runtime and devel; the toolkit mounts the driver only",
+        source="NVIDIA images: base, runtime, devel; the container toolkit mounts the driver only",
         find=cuda_runtime_libs_missing_in_container,
     ),
     Rule(

@@ -138,6 +138,15 @@ def local_module_shadows_import(case: Case) -> Diagnosis | None:
                 values={"value": ", ".join(map(str, names))},
                 severity=None if failed else "note",
             )
+    if told := case.conflict("workdir-shadows-torch", "workdir-shadows-stdlib"):
+        path, where = told
+        torch = case.conflict("workdir-shadows-torch") is not None
+        return Diagnosis(
+            weight=60,
+            evidence=where,
+            values={"value": path},
+            severity="degrading" if torch else "note",
+        )
     named = case.hits("stdlib_shadowed")
     if named:
         return Diagnosis(weight=92, hits=named, values={"value": named[0].group(1)})
@@ -185,9 +194,10 @@ def stale_torch_in_user_site(case: Case) -> Diagnosis | None:
             values={"found": ", ".join(item.version for item in copies)},
             severity=None if failed else "degrading",
         )
-    conflicts = case.interpreter.conflicts if case.interpreter else ()
-    if any("user" in word for word in conflicts):
-        return Diagnosis(weight=60, evidence=torch_at(case), severity="degrading")
+    shadow = case.conflict("user-site-shadows")
+    if shadow and "torch" in shadow[0]:
+        detail, where = shadow
+        return Diagnosis(weight=66, evidence=where, values={"found": detail}, severity="degrading")
     paths = tuple(hit for hit in case.hits("user_site_path") if "torch" in hit.group(2))
     if not paths:
         return None

@@ -42,6 +42,44 @@ def other_interpreter_has_torch(case: Case) -> Diagnosis | None:
     )
 
 
+def torch_installation_incomplete(case: Case) -> Diagnosis | None:
+    """A directory or a record of torch is there, but not the package itself."""
+    told = case.conflict("torch-incomplete")
+    if told is None:
+        return None
+    detail, where = told
+    return Diagnosis(weight=82, evidence=where, values={"value": detail})
+
+
+# What a reader needs to know of each conflict that is no cause of its own.
+_PATHS = (
+    "pythonpath-supplies-torch",
+    "pythonpath-shadows",
+    "two-copies",
+    "conda-and-pip-torch",
+    "pip-of-other-interpreter",
+    "active-environment-not-first",
+    "pythonhome-set",
+    "user-site-not-read",
+    "base-python-missing",
+)
+
+
+def python_paths_disagree(case: Case) -> Diagnosis | None:
+    """Two Pythons or two copies of a package are mixed in this session."""
+    told = case.conflict(*_PATHS)
+    if told is None:
+        return None
+    detail, where = told
+    failed = (stage := case.stage("import")) is not None and stage.status in ("failed", "crashed")
+    return Diagnosis(
+        weight=58 if failed else 40,
+        evidence=where,
+        values={"value": detail},
+        severity="degrading" if failed else "note",
+    )
+
+
 def torch_crashes_on_import(case: Case) -> Diagnosis | None:
     """Importing torch ends the process, or raises something that no other rule knows."""
     stage = case.stage("import")
@@ -127,6 +165,21 @@ RULES: tuple[Rule, ...] = (
         source="the interpreters found on this machine",
         find=other_interpreter_has_torch,
         explains=("torch-not-installed",),
+    ),
+    Rule(
+        code="torch-installation-incomplete",
+        severity="blocking",
+        who="renter",
+        source="the files of the target's environment",
+        find=torch_installation_incomplete,
+        explains=("torch-not-installed", "torch-crashes-on-import"),
+    ),
+    Rule(
+        code="python-paths-disagree",
+        severity="note",
+        who="renter",
+        source="Python site module; pip and conda records",
+        find=python_paths_disagree,
     ),
     Rule(
         code="torch-crashes-on-import",

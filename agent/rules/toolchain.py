@@ -178,7 +178,7 @@ def build_isolation_hides_torch(case: Case) -> Diagnosis | None:
 
 
 def cuda_home_from_symlink(case: Case) -> Diagnosis | None:
-    """The toolkit for building is guessed from /usr/local/cuda and is of another CUDA than torch."""
+    """The toolkit for building is guessed, and is of another CUDA than torch."""
     toolkits = case.facts.toolkits
     if toolkits.cuda_home_source != "default" or not toolkits.cuda_home or not case.torch_cuda:
         return None

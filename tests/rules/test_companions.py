@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (printed lines are as wide as they are)
 """Packages that must match torch: each cause fires, its healthy neighbour stays quiet."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (printed lines are as wide as they are)
 """The driver's CUDA against programs: each cause fires, its healthy neighbour stays quiet."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (printed lines are as wide as they are)
 """CUDA libraries of different versions in one environment: each cause fires, its healthy neighbour stays quiet."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (printed lines are as wide as they are)
 """What the loader and the linker find: each cause fires, its healthy neighbour stays quiet."""
 
 from __future__ import annotations

@@ -21,6 +21,26 @@ TEXTS: dict[str, Text] = {
             "Or check it: --python {path}",
         ),
     ),
+    "torch-installation-incomplete": Text(
+        title="torch is only half installed",
+        cause="A part of it is there, but not the package: {value}. An install was interrupted, the"
+        " disk was full, or files were deleted by hand.",
+        fix=(
+            "See whether the disk is full: df -h",
+            "Remove what is left, then install anew: {python_path} -m pip uninstall -y torch;"
+            " {wheel}",
+        ),
+    ),
+    "python-paths-disagree": Text(
+        title="Two Pythons or two copies of a package are mixed in this session",
+        cause="What is loaded may not be what was installed: {value}.",
+        fix=(
+            'See what is taken: {python_path} -c "import sys, torch; print(sys.executable,'
+            ' torch.__file__)"',
+            "Install with the same Python: {python_path} -m pip install ...; unset PYTHONPATH and"
+            " PYTHONHOME if they point elsewhere.",
+        ),
+    ),
     "torch-crashes-on-import": Text(
         title="Importing torch fails",
         cause="It ended with: {value}",
