@@ -7,7 +7,6 @@ bundles into ``.hip_fatbin`` whose entries are named by target.
 
 from __future__ import annotations
 
-import mmap
 import re
 import struct
 from typing import Any
@@ -25,15 +24,14 @@ TARGET = re.compile(rb"amdgcn-amd-amdhsa-[a-z]*-(gfx[0-9a-f]+)")
 def architectures(path: str, sections: list[elf.Section]) -> list[str]:
     """``sm_90`` for compiled code, ``compute_90`` for PTX, ``gfx942``; empty without any."""
     found: set[str] = set()
-    with open(path, "rb") as file:
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            for section in sections:
-                end = min(section.offset + section.size, len(data))
-                if section.name in NVIDIA_SECTIONS:
-                    found.update(nvidia(data, section.offset, end))
-                elif section.name == ".hip_fatbin":
-                    end = min(end, section.offset + SCAN_BYTES)
-                    found.update(m.decode() for m in TARGET.findall(data[section.offset : end]))
+    with elf.mapped(path) as data:
+        for section in sections:
+            end = min(section.offset + section.size, len(data))
+            if section.name in NVIDIA_SECTIONS:
+                found.update(nvidia(data, section.offset, end))
+            elif section.name == ".hip_fatbin":
+                end = min(end, section.offset + SCAN_BYTES)
+                found.update(m.decode() for m in TARGET.findall(data[section.offset : end]))
     return sorted(found, key=by_number)
 
 

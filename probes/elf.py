@@ -6,8 +6,10 @@ symbol versions: the Linux Standard Base, chapter 10). A file that is something 
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import struct
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 SYMBOLS_MAX = 400000
@@ -38,11 +40,21 @@ class Elf(NamedTuple):
 def read(path: str) -> Elf | None:
     """The library's needs, or None where the file is not an ELF file of this kind."""
     try:
-        with open(path, "rb") as file:
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                return parse(data)
+        with mapped(path) as data:
+            return parse(data)
     except (OSError, ValueError, struct.error, IndexError):
         return None
+
+
+@contextlib.contextmanager
+def mapped(path: str) -> Iterator[Any]:
+    """The bytes of a file, of which only those pages are read that are looked at."""
+    with open(path, "rb") as file:
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    try:
+        yield data
+    finally:
+        data.close()
 
 
 def parse(data: Any) -> Elf | None:

@@ -19,7 +19,7 @@ CUDA_LIBRARY = re.compile(r"lib(?:cudart|cublas|cublasLt|nvrtc|cusolver|cusparse
 INTERESTING = re.compile(r"lib(?:c10|torch|cu|nv|amdhip|hip|roc|MIOpen|mkl|onnx|iomp|gomp)")
 VERSION_FILES = ("version.py", "_version.py", "cpp_lib.json", "_build_config.py")
 SAID = re.compile(
-    r"""["']?\b(cuda|hip|rocm|torch|git_version|gpu_arch)\w*["']?\s*[:=]\s*["']?([\w.+]+)"""
+    r"""["']?\b(cuda|hip|rocm|torch|git_version)\b["']?\s*[:=]\s*["']?([\da-f][\w.+]*)"""
 )
 # flash_attn-2.8.3+cu12torch2.8cxx11abiTRUE-cp312-cp312-linux_x86_64.whl
 TAGS = (

@@ -18,6 +18,8 @@ from .extension_table import Extension
 from .outcome import NotRunError, Place, WrongResultError
 from .report import Report
 
+LIBRARIES_MAX = 12
+
 
 def run(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
     """Stage ``extensions`` for one subject; ``options`` name the line and what was installed."""
@@ -66,6 +68,7 @@ def load(place: Place, row: Extension) -> Any:
     name = row.modules[0]
     report.step("read the files of " + name)
     built = extension_build.describe(options.get("distribution"), name)
+    paths = built.pop("libraries")
     report.data(build=built)
     prepare(place, row)
     report.step("import " + name)
@@ -75,8 +78,10 @@ def load(place: Place, row: Extension) -> Any:
         try:
             module = importlib.import_module(name)
         except BaseException as error:
-            why = load_error.classify(error, built, place.torch)
+            why = load_error.classify(error, built)
             report.data(load_error=why, warnings=import_torch.texts(warned))
+            if place.torch is not None:
+                load_one_by_one(report, why, paths)
             report.result("failed", load_error.reason(error, why), error)
             return None
     report.data(
@@ -86,6 +91,18 @@ def load(place: Place, row: Extension) -> Any:
         warnings=import_torch.texts(warned),
     )
     return module
+
+
+def load_one_by_one(report: Report, why: dict[str, Any], paths: list[str]) -> None:
+    """Says what the loader makes of each library of a package that failed in its Python.
+
+    A package may swallow the loader's words and fail later with words of its own, as torchvision
+    does with an operator that does not exist.
+    """
+    own = [path for path in paths if ".libs/" not in path][:LIBRARIES_MAX]
+    if own and why.get("kind") in ("operator", "name", "module", "symbol", None):
+        report.step("load its libraries one by one")
+        report.data(load_error={**why, **load_error.one_by_one(own)})
 
 
 def prepare(place: Place, row: Extension) -> None:

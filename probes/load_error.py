@@ -57,14 +57,12 @@ def reason(error: BaseException, why: dict[str, Any]) -> str:
     return "raised"
 
 
-def classify(error: BaseException, built: dict[str, Any], torch: Any = None) -> dict[str, Any]:
+def classify(error: BaseException, built: dict[str, Any]) -> dict[str, Any]:
     """What is missing, by the loader's own words, and what the package says it was built for."""
     text = "\n".join(texts(error))
     why = missing(error, text)
     if why.get("kind") == "symbol" and OF_TORCH.match(why["symbol"]):
         why["of"] = "torch"
-    if why.get("kind") in ("symbol", "operator") and torch is not None:
-        why.update(unmet_symbols(built.get("libraries") or []))
     if built.get("built_for"):
         why["built_for"] = built["built_for"]
     return why
@@ -116,13 +114,26 @@ def abi_of(symbol: str) -> str | None:
     return "old" if re.search(r"(?:RK|E)Ss|Ss$", symbol) else None
 
 
+def one_by_one(paths: list[str]) -> dict[str, Any]:
+    """The loader's words for each library that it refuses, and what of torch's they miss."""
+    refused = []
+    for path in paths:
+        try:
+            ctypes.CDLL(path)
+        except OSError as error:
+            refused.append({"file": os.path.basename(path), "text": str(error)[:500]})
+    found: dict[str, Any] = {"refused": refused} if refused else {}
+    found.update(unmet_symbols(paths))
+    return found
+
+
 def unmet_symbols(paths: list[str]) -> dict[str, Any]:
     """How many of torch's symbols some libraries ask for are not in the torch of this process."""
     from . import elf
 
     handles = torch_libraries()
     wanted: set[str] = set()
-    for path in paths[:20]:
+    for path in paths:
         found = elf.read(path)
         if found is not None and any("torch" in n or "c10" in n for n in found.needed):
             wanted.update(name for name in found.undefined if OF_TORCH.match(name))

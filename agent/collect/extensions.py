@@ -33,6 +33,7 @@ def extension_tasks(options: RunOptions, facts: Facts, workdir: Path) -> tuple[T
         "workdir": str(workdir),
         "devices": 0 if options.backend == "cpu" else len(facts.devices),
         "architectures": list(wanted_architectures(options.backend, facts)),
+        "depth": options.depth,
     }
     tasks = []
     for row in EXTENSIONS:
