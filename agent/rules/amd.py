@@ -272,8 +272,12 @@ def hipblaslt_unsupported_arch(case: Case) -> Diagnosis | None:
 def rocm_dev_headers_missing(case: Case) -> Diagnosis | None:
     """Headers that a kernel compiled at run time needs are not installed."""
     hits = case.hits("rocm_header_missing")
-    if not hits or not is_amd(case):
+    if not is_amd(case):
         return None
+    if not hits:
+        plain = case.hits("miopen_header_missing")
+        found = {"library": plain[0].group(1)} if plain else {}
+        return Diagnosis(weight=72, hits=plain, values=found) if plain else None
     return Diagnosis(weight=90, hits=hits, values={"library": hits[0].group(1)})
 
 

@@ -39,13 +39,17 @@ def _no_gpu(case: Case) -> tuple[Hit, ...]:
 
 def container_started_without_gpu(case: Case) -> Diagnosis | None:
     """The container was started with no GPU request: neither libraries nor nodes."""
+    if kfd := _kfd_not_passed(case):
+        return kfd
     hits = _no_gpu(case)
     if case.works or case.has_amd or case.built_for == "rocm" or case.place == "windows":
         return None
-    named = case.hits("driver_not_detected")
+    named = case.hits("driver_not_detected", "smi_not_in_path")
     void = case.facts.container.nvidia_visible_devices in ("void", "none", "")
-    if named:
-        return Diagnosis(weight=88, hits=hits)
+    if named and not case.hits("no_gpu_device_driver"):
+        return Diagnosis(
+            weight=88 if named[0].signature == "driver_not_detected" else 70, hits=(*named, *hits)
+        )
     if not boxed(case):
         return None
     if case.observations.from_text:
@@ -61,6 +65,15 @@ def container_started_without_gpu(case: Case) -> Diagnosis | None:
         evidence = ("/facts/host/nodes", "/facts/container")
         return Diagnosis(weight=90, hits=hits, evidence=evidence)
     return None  # nothing shows that the machine around the container has a GPU
+
+
+def _kfd_not_passed(case: Case) -> Diagnosis | None:
+    """AMD: the host's driver is loaded and /dev/kfd was not given to the container."""
+    absent = tuple(hit for hit in case.hits("kfd_missing") if "/dev/kfd" in hit.text)
+    loaded = case.says("rock module is loaded") or case.says("rock module version")
+    if absent and (loaded or boxed(case)) and not case.says("not loaded"):
+        return Diagnosis(weight=84 if loaded and boxed(case) else 78, hits=absent)
+    return None
 
 
 def _started_without(case: Case, hits: tuple[Hit, ...]) -> Diagnosis | None:
@@ -123,6 +136,8 @@ def container_compute_capability_missing(case: Case) -> Diagnosis | None:
         return Diagnosis(weight=78, hits=hits, evidence=("/facts/libraries",))
     if case.hits("libcuda_missing") and _half(case) and case.observations.from_text:
         return Diagnosis(weight=66, hits=hits)
+    if case.hits("no_nvidia_driver", "libcuda_missing") and told(case, "smi-works-inside"):
+        return Diagnosis(weight=74, hits=hits)
     return None
 
 
@@ -308,7 +323,12 @@ RULES: tuple[Rule, ...] = (
         who="either",
         source="docs.docker.com, GPU access; NVIDIA container toolkit: NVIDIA_VISIBLE_DEVICES",
         find=container_started_without_gpu,
-        explains=("no-nvidia-driver-here", "driver-not-installed", "cpu-only-build"),
+        explains=(
+            "no-nvidia-driver-here",
+            "driver-not-installed",
+            "cpu-only-build",
+            "kfd-driver-not-loaded",
+        ),
     ),
     Rule(
         code="container-toolkit-missing",

@@ -194,6 +194,8 @@ def needs_open_module(case: Case) -> Diagnosis | None:
 def gpu_dropped_by_driver_branch(case: Case) -> Diagnosis | None:
     """The installed branch has no support for this generation any more."""
     hits = case.hits("legacy_driver_wanted")
+    if any(item and item < (7, 5) for item in case.capabilities):
+        hits += case.hits("gpu_unknown_to_driver")
     nothing = case.hits(
         "no_devices_found", "smi_cannot_talk", "adapter_init_failed", "no_cuda_gpus"
     )
@@ -209,6 +211,14 @@ def gpu_dropped_by_driver_branch(case: Case) -> Diagnosis | None:
     if dropped and (nothing or case.works is False):
         return Diagnosis(weight=84, hits=nothing, evidence=driver_at(case))
     return None
+
+
+def driver_too_old_for_gpu(case: Case) -> Diagnosis | None:
+    """The GPU is newer than the driver release, whose module ignores it."""
+    hits = case.hits("gpu_unknown_to_driver")
+    if not hits or any(item and item < (7, 5) for item in case.capabilities):
+        return None
+    return Diagnosis(weight=84, hits=hits, evidence=driver_at(case))
 
 
 def bios_above_4g_rebar_off(case: Case) -> Diagnosis | None:
@@ -321,5 +331,13 @@ RULES: tuple[Rule, ...] = (
         source=_KERNEL_MODULES + "BAR checks of nvidia.ko; linux PCI resource assignment",
         find=bios_above_4g_rebar_off,
         explains=("no-nvidia-driver-here", "gpu-not-in-driver"),
+    ),
+    Rule(
+        code="driver-too-old-for-gpu",
+        severity="blocking",
+        who="provider",
+        source=_KERNEL_MODULES + "supported GPU list of each release",
+        find=driver_too_old_for_gpu,
+        explains=("no-nvidia-driver-here", "bios-above-4g-rebar-off"),
     ),
 )

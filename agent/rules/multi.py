@@ -189,6 +189,8 @@ def nvlink_bridge_badly_seated(case: Case) -> Diagnosis | None:
     inactive, active = _links_of_one_card(case)
     bridge = case.hits("nvlink_bridge")
     errors = case.hits("nvlink_error")
+    if fewer := _fewer_links(case):
+        return Diagnosis(weight=78, hits=errors, evidence=fewer)
     if partly:
         evidence = () if case.observations.from_text else partly
         return Diagnosis(weight=82, hits=(*inactive, *errors), evidence=evidence)
@@ -200,6 +202,26 @@ def nvlink_bridge_badly_seated(case: Case) -> Diagnosis | None:
     if errors and cards and not case.hits("off_the_bus"):
         return Diagnosis(weight=72, hits=errors)
     return None
+
+
+# Links that a bridge joins between two cards of a model.
+BRIDGE_LINKS = (
+    (r"rtx 3090|a6000|a5000|a4500|a40\b|a30\b", 4),
+    (r"2080 ti|titan rtx|quadro rtx [68]000", 2),
+)
+
+
+def _fewer_links(case: Case) -> tuple[str, ...]:
+    """Evidence for a pair of bridged cards joined by fewer links than the bridge has."""
+    found: list[str] = []
+    for index, device in enumerate(case.facts.devices):
+        name = (device.name or "").lower()
+        whole = next((n for words, n in BRIDGE_LINKS if re.search(words, name)), 0)
+        for peer in device.peers:
+            links = re.fullmatch(r"NV(\d+)", peer.path or "")
+            if links and 0 < int(links[1]) < whole:
+                found += case.at(f"/facts/devices/{index}/peers", links[0])
+    return tuple(dict.fromkeys(found))
 
 
 def _links_of_one_card(case: Case) -> tuple[tuple[Hit, ...], tuple[Hit, ...]]:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a wording stays on one line)
 """Circumstances that a report tells in passing: a reboot, an update, sleep, a virtual GPU."""
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _CIRCUMSTANCES = {
         r"\b(?:suspend(?:ed|ing)?|hibernat\w*|(?:went|goes?|put|wak\w+|woke|resum\w+|back|return\w*)"
         r"[^\n]{0,24}\b(?:to|from|after|up from)\b[^\n]{0,10}(?:sleep|suspend|standby)"
         r"|(?:after|from) (?:a )?(?:sleep|suspend|resume|standby|waking)|slept|laptop lid|lid close"
-        r"|sleep mode|systemd-(?:suspend|sleep))"
+        r"|sleep mode|systemd-(?:suspend|sleep)|wak(?:es?|ing|en) (?:\w+ ){0,3}up\b|wake-?up)"
     ),
     "worked-before": (
         r"\b(?:after (?:a (?:while|few|couple)|some (?:time|hours|days)|\d+"
@@ -48,6 +49,11 @@ _CIRCUMSTANCES = {
     "smi-works": (
         r"nvidia[- _]smi[^\n]{0,40}(?:works?\b|working|fine|normal|ok\b|okay|shows?|lists?|sees?"
         r"|detects?|reports?)|^[|+ ]*NVIDIA-SMI \d"
+    ),
+    "smi-works-inside": (
+        r"nvidia[-_ ]smi[-_ ](?:works? )?(?:in|inside)[-_ ](?:the )?container[: ]{1,3}(?:works|ok|fine|yes)"
+        r"|(?:in|inside) (?:the |my )?(?:container|pod)[^\n]{0,60}nvidia-smi (?:works|runs|shows|lists)"
+        r"|nvidia-smi (?:works|runs|shows|lists)[^\n]{0,30}(?:in|inside) (?:the |my )?(?:container|pod)"
     ),
     "no-gpu-request": (
         r"no GPU (?:reservation|request)|without"

@@ -274,4 +274,12 @@ ROWS: tuple[Signature, ...] = (
         "Unable to open /dev/kfd read-write: Invalid argument",
         "rocminfo; github.com/ROCm/ROCm/issues/5379, 1318",
     ),
+    Signature(
+        "miopen_header_missing",
+        ("file not found",),
+        r"(?:MIOpen|comgr|hiprtc|HIPRTC)[^\n]*fatal error: '(\w+)' file not found",
+        "MIOpen(HIP): Warning [BuildHip] /tmp/comgr-ededb1/input/naive_conv.cpp:39:10: fatal error:"
+        " 'limits' file not found",
+        "github.com/ROCm/MIOpen/issues/2096",
+    ),
 )

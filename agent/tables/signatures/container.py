@@ -37,7 +37,7 @@ ROWS: tuple[Signature, ...] = (
             "requirement error",
             "this container was built for nvidia driver",
         ),
-        r"unsatisfied condition: ((?:cuda|driver|brand)[^\s,]*)"
+        r"unsatisfied condition: ((?:cuda|driver|brand)(?: ?[<>=]+ ?[\w.]+)?)"
         r"|This container was built for (?:NVIDIA Driver Release|CUDA) (\d[\d.]*)[^\n]*"
         r"(?:later|but)|ERROR: This container requires? (?:NVIDIA )?[Dd]river[^\n]*",
         "nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.8, please update"
@@ -188,5 +188,13 @@ ROWS: tuple[Signature, ...] = (
         r"|libnvidia-ml\.so\S*: cannot open shared object file|(?:could ?n.t|cannot) find libnvidia-ml\.so",
         "pynvml.NVMLError_LibraryNotFound: NVML Shared Library Not Found",
         "nvidia-ml-py; nvidia-smi",
+    ),
+    Signature(
+        "smi_not_in_path",
+        ("nvidia-smi",),
+        r"executable file `?\\?\"?nvidia-smi\\?\"?`? not found in \$PATH"
+        r"|exec: \\?\"nvidia-smi\\?\": executable file not found",
+        "Error: crun: executable file `nvidia-smi` not found in $PATH: No such file or directory",
+        "runc, crun",
     ),
 )

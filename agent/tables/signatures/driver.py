@@ -88,6 +88,8 @@ ROWS: tuple[Signature, ...] = (
         r"|Unable to find the kernel source tree|unable to find the development tools"
         r"|(?:Building|Build of) (?:nvidia|amdgpu)\S*[^\n]{0,60}(?:failed|\(bad exit status[^)]*\))"
         r"|An error occurred while performing the step: .Building kernel modules"
+        r"|Building DKMS module .?nvidia[^\n]*FAILED|DKMS module .?nvidia\S*.? failed to build"
+        r"|ERROR: [Mm]odule not found: .?nvidia|Missing \S+ kernel headers for module nvidia"
         r"|[Uu]nable to load the kernel module 'nvidia(?:-\w+)?\.ko'"
         r"|Failed to (?:run|execute) `?/(?:usr/)?s?bin/dkms build"
         r"|^nvidia\S*/[\d.]+: added|^nvidia/[\d.]+, [^\n]*: built",
@@ -277,7 +279,7 @@ ROWS: tuple[Signature, ...] = (
         "system_not_ready",
         ("system not yet initialized", "systemnotready", "system_not_ready", "802"),
         r"system not yet initialized|cudaErrorSystemNotReady|CUDA_ERROR_SYSTEM_NOT_READY"
-        r"|[Ee]rror 802\b|code=802\b|cuda runtime error \(802\)|cuInit\S*[^\n]{0,30}\b802\b"
+        r"|[Ee]rror 802\b|\[802\]|code=802\b|cuda runtime error \(802\)|cuInit\S*[^\n]{0,30}\b802\b"
         r"|returned 802\b",
         "Error 802: system not yet initialized",
         _RUNTIME,
@@ -331,5 +333,12 @@ ROWS: tuple[Signature, ...] = (
         r"|Failed to acquire (?:NVIDIA|GRID|license)[^\n]*",
         "License Status                    : Unlicensed (Restricted)",
         "nvidia-smi -q of a vGPU guest; nvidia-gridd",
+    ),
+    Signature(
+        "gpu_unknown_to_driver",
+        ("is not supported by the", "no nvidia gpu found"),
+        r"installed in this system is not supported by the\s+(?:\S* ?\S* ?NVRM:\s+)?NVIDIA (\d{3}[\d.]*) driver",
+        "NVRM: installed in this system is not supported by the\nNVRM: NVIDIA 550.90.07 driver release.",
+        _OPEN,
     ),
 )

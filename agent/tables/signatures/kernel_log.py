@@ -27,7 +27,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "off_the_bus",
         (
-            "fallen off the bus",
+            "fallen off",
             "gpu is lost",
             "gpuislost",
             "gpu_is_lost",
@@ -36,7 +36,7 @@ ROWS: tuple[Signature, ...] = (
             "requires reset",
             "requires restart",
         ),
-        r"GPU has fallen off the bus|GPU is lost|NVMLError_GpuIsLost|NVML_ERROR_GPU_IS_LOST"
+        r"fallen off (?:of )?the bus|GPU is lost|NVMLError_GpuIsLost|NVML_ERROR_GPU_IS_LOST"
         r"|Unable to determine the device handle for (?:gpu|GPU)[^\n]*"
         r"|NVIDIA Corporation[^\n]{0,80}\(rev ff\)",
         "Unable to determine the device handle for GPU 0000:0B:00.0: Unknown Error.",

@@ -10,16 +10,24 @@ _NCCL = "github.com/NVIDIA/nccl: strings of libnccl 2.30"
 ROWS: tuple[Signature, ...] = (
     Signature(
         "nccl_no_interface",
-        ("no socket interface found", "no interface found", "no ip interface"),
-        r"Bootstrap : no socket interface found|NET/Socket : no (?:socket )?interface found"
+        (
+            "interface found",
+            "interfaces found",
+            "no ip interface",
+            "socket creation failed",
+            "ncclsocketinit",
+        ),
+        r"Bootstrap : no socket interface found|NET/Socket : [Nn]o (?:socket |usable listening )?interface found"
+        r"|NCCL WARN Socket creation failed|ncclSocketInit: connecting to address[^\n]*is neither AF_INET"
         r"|[Nn]o (?:usable )?(?:socket|network|IP) interfaces? (?:was |were )?found",
         "NCCL WARN Bootstrap : no socket interface found",
         _NCCL,
     ),
     Signature(
         "nccl_interfaces",
-        ("net/socket : using", "bootstrap : using", "<0>"),
-        r"\[\d+\]([\w.-]+):[\w.:%-]+<\d*>|Bootstrap ?: Using (?:\[\d+\])?([\w.-]+):",
+        ("using", "<0>"),
+        r"\[\d+\]([\w.-]+):[\w.:%-]+<\d*>|Bootstrap ?: Using (?:\[\d+\])?([\w.-]+):"
+        r"|NET(?:/IB)? : Using interface ([\w.-]+)",
         "NCCL INFO NET/Socket : Using [0]bond0:192.0.2.1<0> [1]docker0:172.17.0.1<0>",
         _NCCL,
     ),
@@ -39,7 +47,8 @@ ROWS: tuple[Signature, ...] = (
             "net/socket",
         ),
         r"(?:NCCL WARN|socket\w*:|[Cc]all to connect|connect to)[^\n]{0,100}(?:[Cc]onnection timed out"
-        r"|No route to host|Connection refused|Network is unreachable)"
+        r"|No route to host|Connection refused|Network is unreachable|connection abort)"
+        r"|No interface found in the same subnet as remote address"
         r"|Call to connect (?:to \S+ )?(?:failed|returned)[^\n]*"
         r"|(?:Net|socketProgress\w*): ?(?:Call to recv|[Cc]onnection closed by)[^\n]*"
         r"|ncclSystemError|unhandled system error|ncclRemoteError",
@@ -82,14 +91,12 @@ ROWS: tuple[Signature, ...] = (
             "peer-to-peer",
             "canaccesspeer",
         ),
-        r"peer access is not supported between these two devices|cudaErrorPeerAccessUnsupported"
+        r"peer access is not supported between (?:these )?two devices|cudaErrorPeerAccessUnsupported"
         r"|[Cc]an.t enable access between nodes|CANNOT Access Peer"
-        r"|[Cc]ould not enable (?:P2P|peer)[^\n]*|(?:GPU )?P2P (?:capability|access|support)[^\n]{0,30}"
-        r"(?:missing|not (?:supported|available)|unavailable|test failed)"
+        r"|[Cc]ould not enable (?:P2P|peer)[^\n]*"
         r"|cudaDeviceCanAccessPeer[^\n]{0,60}(?:False|returns? 0|= 0|: 0)"
-        r"|[Pp]eer[- ]to[- ][Pp]eer[^\n]{0,30}not (?:supported|available)"
-        r"|[Pp]2[Pp][^\n]{0,30}(?:is )?not (?:supported|available|possible)"
-        r"|requires? (?:GPU )?(?:P2P|peer)[^\n]{0,30}(?:but|not)",
+        r"|(?:[Ee]rror|[Ff]ailed|RuntimeError)[^\n]{0,60}[Pp]eer[- ]to[- ][Pp]eer[^\n]{0,30}not (?:supported|available)"
+        r"|(?:[Ee]rror|[Ff]ailed|RuntimeError)[^\n]{0,60}\b[Pp]2[Pp] (?:access )?(?:is )?not (?:supported|available)",
         "RuntimeError: CUDA error: peer access is not supported between these two devices",
         "nvidia-cuda-runtime 13.0: cudaGetErrorString; TensorRT-LLM",
     ),

@@ -120,4 +120,10 @@ TEXTS: dict[str, Text] = {
         message="The GPU's adapter initialisation fails (RmInitAdapter / BAR assignment). Please"
         " enable Above 4G Decoding and Resizable BAR in the host's firmware.",
     ),
+    "driver-too-old-for-gpu": Text(
+        title="The driver release does not know this GPU",
+        cause="{gpu} came after driver {driver}; the kernel module does not take it.",
+        fix=("Install a driver release that lists the GPU as supported.",),
+        message="Driver {driver} does not support this GPU yet. Please install a newer release.",
+    ),
 }
