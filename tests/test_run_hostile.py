@@ -78,7 +78,7 @@ CRASHES = {
     "leaves": ("exited", None, 3),
     "leaves with zero": ("exited", None, 0),
     "forks and dies": ("signal", "SIGABRT", None),
-    "forks and lets the fork go on": ("exited", None, 0),
+    "forks and leaves": ("exited", None, 0),
     "leaves a stray and dies": ("signal", "SIGABRT", None),
 }
 
@@ -96,6 +96,13 @@ def test_an_import_that_dies_is_a_crash_with_its_step(name: str, tmp_path: Path)
     assert "import torch" in stage.error.text
     assert seen.stages["device", "host"].reason == "needs-stage"
     assert seen.seconds < MARGIN
+
+
+def test_a_fork_that_goes_on_as_if_it_were_the_worker_is_ended(tmp_path: Path) -> None:
+    # Its words count as far as they came before the worker's own end; either way it ends.
+    folder = write_torch(tmp_path, IMPORTS["forks and lets the fork go on"])
+    stage = climb(sys.executable, folder, "import").stages["import", "host"]
+    assert (stage.status, stage.reason) in {("crashed", "exited"), ("failed", "raised")}
 
 
 @pytest.mark.parametrize("python", pythons())

@@ -40,6 +40,7 @@ IMPORTS = {
         "raise OSError('after the noise')"
     ),
     "forks and dies": FORK_AND_LEAVE + "else: os.abort()",
+    "forks and leaves": "import os, time\nif os.fork(): os._exit(0)\ntime.sleep(3600)",
     "forks and lets the fork go on": "import os\nif os.fork(): os._exit(0)",
     "leaves a stray and dies": STRAY + "os.abort()",
     "eats memory": (
