@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from probes import report as reports
 from probes import worker
 
-from .in_target import REPOSITORY, run_plan, stage_of
+from .in_target import REPOSITORY, lines_of, run_plan, stage_of
 
 PROBES = sorted((REPOSITORY / "probes").glob("*.py"))
 
@@ -46,6 +46,20 @@ def test_no_torch(python: Path) -> None:
     assert stage_of(records, "matmul")["data"]["needs"] == "device"
     assert records[-1]["record"] == "done"
     assert [record["seq"] for record in records] == list(range(len(records)))
+
+
+@pytest.mark.parametrize("python", _old_pythons(), ids=lambda path: path.parent.parent.name)
+def test_every_stage_loads_without_torch(python: Path) -> None:
+    program = """
+import importlib
+from firstlight_probes import worker
+for name in sorted(worker.STAGES.values()):
+    importlib.import_module("firstlight_probes." + name)
+for name in ("gpu_matmul", "gpu_timing", "gpu_device"):
+    importlib.import_module("firstlight_probes." + name)
+os.write(descriptor, json.dumps({"torch": "torch" in sys.modules}).encode() + b"\\n")
+"""
+    assert lines_of(python, program) == [{"torch": False}]
 
 
 UNREADABLE = "class E(Exception):\n    def __str__(self): raise RuntimeError\nraise E"
