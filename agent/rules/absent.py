@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.rules.case import Case
-from agent.rules.device import cuinit_at, cuinit_code, nodes
+from agent.rules.device import asked_at, cuinit_at, cuinit_code, nodes
 from agent.rules.lines import Hit
 from agent.rules.rule import Diagnosis, Rule
 from agent.rules.seen import torch_at
@@ -54,13 +54,12 @@ def no_nvidia_driver_here(case: Case) -> Diagnosis | None:
         return None  # a text that is silent about a driver does not show that there is none
     if _question(case, "cuda") not in ("absent", None) or case.stage("driver") is None:
         return None
-    index = next((i for i, _ in case.stages("driver")), 0)
     cpu = "The installed torch is a CPU build as well." if case.built_for == "cpu" else ""
     return Diagnosis(
         weight=88,
         hits=case.hits("no_nvidia_driver", "not_compiled_with_cuda", "no_hip_gpus"),
-        evidence=(f"/stages/{index}/data/questions", *torch_at(case)),
-        values={"found": cpu},
+        evidence=(*asked_at(case, "questions"), *torch_at(case)),
+        values={"wheel_reason": cpu},
     )
 
 
@@ -74,7 +73,9 @@ def no_gpu_on_pci(case: Case) -> Diagnosis | None:
         return None
     if any(device.integrated for device in case.facts.devices):
         return None
-    return Diagnosis(weight=82, hits=_hits(case), evidence=("/facts/host/pci", *cuinit_at(case)))
+    return Diagnosis(
+        weight=82, hits=_hits(case), evidence=(*asked_at(case, "counts"), *cuinit_at(case))
+    )
 
 
 def no_driver_module(case: Case) -> Diagnosis | None:
@@ -88,7 +89,7 @@ def no_driver_module(case: Case) -> Diagnosis | None:
     ]
     if not free:
         return None
-    evidence = tuple(f"/facts/host/pci/{index}/kernel_driver" for index, _ in free)
+    evidence = tuple(f"/facts/host/pci/{index}" for index, _ in free)
     return Diagnosis(weight=84, hits=_hits(case), evidence=evidence)
 
 
@@ -112,7 +113,7 @@ def no_device_node(case: Case) -> Diagnosis | None:
     control = any(node.present and node.path == "/dev/nvidiactl" for _, node in known)
     if (control and _cards(case)) or not _on_pci(case):
         return None
-    return Diagnosis(weight=82, hits=_hits(case), evidence=("/facts/host/nodes",))
+    return Diagnosis(weight=82, hits=_hits(case), evidence=asked_at(case, "counts"))
 
 
 def no_libcuda(case: Case) -> Diagnosis | None:
@@ -127,7 +128,7 @@ def no_libcuda(case: Case) -> Diagnosis | None:
     ):
         return None
     hits = (*_hits(case), *case.hits("libcuda_missing"))
-    return Diagnosis(weight=84, hits=hits, evidence=("/facts/libraries",))
+    return Diagnosis(weight=84, hits=hits, evidence=asked_at(case, "questions"))
 
 
 def devices_masked(case: Case) -> Diagnosis | None:
@@ -166,12 +167,11 @@ def gpu_not_in_driver(case: Case) -> Diagnosis | None:
     ]
     if not lost:
         return None
-    index = next((i for i, _ in case.stages("driver")), 0)
     addresses = ", ".join(str(item.get("address")) for item in lost)
     return Diagnosis(
         weight=82,
         hits=case.hits("adapter_init_failed"),
-        evidence=(f"/stages/{index}/data/missing",),
+        evidence=asked_at(case, "missing"),
         values={"value": addresses},
     )
 
@@ -183,7 +183,7 @@ RULES: tuple[Rule, ...] = (
         who="either",
         source="cuInit(3), torch._C._cuda_init: no libcuda.so.1, no device node, nothing on PCI",
         find=no_nvidia_driver_here,
-        explains=("cpu-only-build", "driver-not-installed", "no-gpu-visible", "no-libcuda"),
+        explains=("cpu-only-build", "no-libcuda"),
     ),
     Rule(
         code="no-gpu-on-pci",

@@ -110,13 +110,16 @@ def kfd_driver_not_loaded(case: Case) -> Diagnosis | None:
         if resources and not case.hits("kfd_refused") and not _kfd_present(case):
             return Diagnosis(weight=66, hits=resources)
         return None
-    cards = [item for item in case.facts.host.pci if item.vendor == "amd"]
-    discrete = [item for item in cards if item.class_code[:2] in ("03", "12")]
+    discrete = [
+        index
+        for index, item in enumerate(case.facts.host.pci)
+        if item.vendor == "amd" and item.class_code[:2] in ("03", "12")
+    ]
     if case.facts.container.kind != "none" or not discrete or _kfd_present(case):
         return None
     if case.has_nvidia and case.built_for != "rocm":
         return None  # an idle display adapter of the board
-    return Diagnosis(weight=84, evidence=("/facts/host/nodes",))
+    return Diagnosis(weight=84, evidence=tuple(f"/facts/host/pci/{index}" for index in discrete))
 
 
 def _kfd_present(case: Case) -> bool:

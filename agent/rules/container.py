@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.rules.case import Case
-from agent.rules.device import cuinit_at, cuinit_code, nodes
+from agent.rules.device import asked_at, cuinit_at, cuinit_code, nodes
 from agent.rules.lines import Hit
 from agent.rules.rule import Diagnosis, Rule
 from agent.rules.seen import driver_at
@@ -62,7 +62,7 @@ def container_started_without_gpu(case: Case) -> Diagnosis | None:
         item.vendor == "nvidia" for item in case.facts.host.pci
     )
     if loaded or void or case.facts.container.nvidia_visible_devices:
-        evidence = ("/facts/host/nodes", "/facts/container")
+        evidence = ("/facts/container/kind", *asked_at(case, "questions"))
         return Diagnosis(weight=90, hits=hits, evidence=evidence)
     return None  # nothing shows that the machine around the container has a GPU
 
@@ -133,7 +133,7 @@ def container_compute_capability_missing(case: Case) -> Diagnosis | None:
         evidence = case.at("/facts/container/nvidia_driver_capabilities", asked) if lacks else ()
         return Diagnosis(weight=92, hits=(*named, *hits), evidence=evidence)
     if missing and _half(case) and not case.observations.from_text:
-        return Diagnosis(weight=78, hits=hits, evidence=("/facts/libraries",))
+        return Diagnosis(weight=78, hits=hits, evidence=asked_at(case, "questions"))
     if case.hits("libcuda_missing") and _half(case) and case.observations.from_text:
         return Diagnosis(weight=66, hits=hits)
     if case.hits("no_nvidia_driver", "libcuda_missing") and told(case, "smi-works-inside"):
@@ -325,7 +325,6 @@ RULES: tuple[Rule, ...] = (
         find=container_started_without_gpu,
         explains=(
             "no-nvidia-driver-here",
-            "driver-not-installed",
             "cpu-only-build",
             "kfd-driver-not-loaded",
         ),

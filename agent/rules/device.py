@@ -25,6 +25,11 @@ def cuinit_at(case: Case) -> tuple[str, ...]:
     return ("/facts/drivers/nvidia/cuinit",) if asked else ()
 
 
+def asked_at(case: Case, key: str) -> tuple[str, ...]:
+    """The evidence for what the driver stage was told: its questions, counts or missing."""
+    return tuple(f"/stages/{i}/data/{key}" for i, s in case.stages("driver") if key in s.data)
+
+
 def nodes(case: Case, prefix: str) -> tuple[tuple[int, DeviceNode], ...]:
     """The device nodes known whose path starts so, with their index."""
     return tuple(

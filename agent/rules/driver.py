@@ -261,7 +261,12 @@ RULES: tuple[Rule, ...] = (
         who="provider",
         source=_KERNEL_MODULES + "nvidia-smi: Driver/library version mismatch",
         find=driver_update_needs_reboot,
-        explains=("no-nvidia-driver-here", "compat-libs-shadow-driver", "bios-above-4g-rebar-off"),
+        explains=(
+            "driver-mixed-package-versions",
+            "no-nvidia-driver-here",
+            "compat-libs-shadow-driver",
+            "bios-above-4g-rebar-off",
+        ),
     ),
     Rule(
         code="kernel-module-not-built-for-running-kernel",

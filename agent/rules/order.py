@@ -7,17 +7,19 @@ from collections.abc import Callable
 from agent.rules.case import Case
 from agent.rules.rule import Diagnosis, Rule
 
-# The properties that an order may name; any other one becomes order-other.
+# The properties that an order names, without their units; any other one becomes order-other.
 ITEMS = (
-    "gpu", "gpu-count", "gpu-memory", "gpu-form", "architecture", "interconnect", "partition",
-    "power-limit", "pcie-generation", "pcie-width", "ecc", "speed", "memory-bandwidth",
-    "host-bandwidth", "cpu-cores", "memory", "shm", "disk", "disk-speed", "driver", "cuda", "rocm",
-    "exclusive", "root", "container", "network", "os",
+    "gpu", "gpu-count", "gpu-memory", "gpu-power", "gpu-whole", "pcie-width", "cpu-count", "memory",
+    "disk", "driver", "cuda",
 )  # fmt: skip
+UNITS = ("-gib", "-watts")
 
 
 def _named(item: str) -> str:
-    return item.strip().lower().replace("_", "-").replace(" ", "-").removeprefix("order-")
+    name = item.strip().lower().replace("_", "-").replace(" ", "-")
+    for unit in UNITS:
+        name = name.removesuffix(unit)
+    return name
 
 
 def _missed(case: Case, wanted: Callable[[str], bool]) -> Diagnosis | None:

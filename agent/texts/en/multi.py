@@ -68,6 +68,7 @@ TEXTS: dict[str, Text] = {
         title="The GPUs have no direct access to each other",
         cause="Collectives go through host memory: slower, and no fault.",
         fix=("Nothing, unless the order promised NVLink or P2P.",),
+        message="The GPUs have no peer access to each other. Is that what the offer says?",
     ),
     "nvlink-bridge-badly-seated": Text(
         title="An NVLink bridge makes only partial contact",

@@ -27,6 +27,7 @@ TEXTS: dict[str, Text] = {
             "On an Insider build: go back to the one before, or to a release.",
             "Install NVIDIA's current Windows driver.",
         ),
+        message="This Windows build breaks the GPU in WSL. Please update or roll back Windows.",
     ),
     "bundled-hsa-runtime-wsl": Text(
         title="WSL: the HSA runtime inside the torch wheel cannot reach the GPU",
