@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agent.rules.architectures import (
     capabilities_of,
     covered,
@@ -197,6 +199,8 @@ def _failed_extensions(case: Case) -> tuple[str, ...]:
 def cpu_only_build(case: Case) -> Diagnosis | None:
     """What is installed was built without GPU support although a GPU is there or wanted."""
     said = case.hits("not_compiled_with_cuda", "framework_without_gpu")
+    if case.works is False and case.built_for is None:
+        said += case.hits("torch_cuda_none")
     listed = case.hits("cpuonly_package")
     cpu = case.built_for == "cpu" or (bool(listed) and case.built_for is None)
     if case.built_for in ("cuda", "rocm") and not case.hits("framework_without_gpu"):
@@ -266,8 +270,9 @@ def gpu_too_old_for_kernel(case: Case) -> Diagnosis | None:
 
 
 def _numbers(text: str) -> list[str]:
-    import re
-
+    found = re.search(r"[Mm]inimum capability: ?(\d+)(\d)", text)
+    if found:
+        return [f"{found.group(1)}.{found.group(2)}"]
     return [
         f"{major}.{minor}" for major, minor in re.findall(r"(?<![\d.])(\d{1,2})[.,] ?(\d)\b", text)
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.model import Package
+from agent.rules.build import EXTENSIONS
 from agent.rules.case import Case
 from agent.rules.lines import Hit
 from agent.rules.rule import Diagnosis, Rule
@@ -39,9 +40,37 @@ def torch_family_backend_mismatch(case: Case) -> Diagnosis | None:
         )
     if said:
         return Diagnosis(weight=86, hits=said, values={"package": said[0].group(1)})
+    if (tried := _companion_needs_other_backend(case)) is not None:
+        return tried
     missing = case.hit("torch_library_missing")
     if missing and "hip" in missing.group(1) and case.built_for != "rocm":
         return Diagnosis(weight=80, hits=(missing,), evidence=torch_at(case))
+    return None
+
+
+def _companion_needs_other_backend(case: Case) -> Diagnosis | None:
+    """A companion's libraries ask for torch's GPU libraries, which this torch does not have.
+
+    A wheel from PyPI has no tag of its back end, but what its files need says it.
+    """
+    for index, stage in case.stages("extensions"):
+        build = stage.data.get("build")
+        needed = build.get("needed") if isinstance(build, dict) else None
+        if stage.status != "failed" or stage.subject[4:] not in COMPANIONS or not needed:
+            continue
+        wanted = {"c10_cuda": "cuda", "torch_cuda": "cuda", "c10_hip": "rocm", "torch_hip": "rocm"}
+        kinds = {kind for name in needed for word, kind in wanted.items() if word in str(name)}
+        if kinds and case.built_for and case.built_for not in kinds:
+            package = case.package(stage.subject[4:])
+            hits = [
+                h for h in case.hits(*_COMPANION_FAILS) if h.pointer.startswith(f"/stages/{index}/")
+            ]
+            return Diagnosis(
+                weight=92,
+                hits=tuple(hits),
+                evidence=(f"/stages/{index}/data/build/needed", *torch_at(case)),
+                values={"package": f"{package.name} {package.version}"} if package else {},
+            )
     return None
 
 
@@ -61,7 +90,7 @@ def torch_family_version_mismatch(case: Case) -> Diagnosis | None:
     """A companion belongs to another torch release than the torch now installed."""
     wrong = _companion_of_other_release(case)
     hits = case.hits(*_COMPANION_FAILS, "family_requirement") + _companion_symbols(case)
-    hits = tuple(hit for hit in hits if not _is_hip(hit))
+    hits = tuple(hit for hit in hits if _speaks_of_companions(case, hit))
     replaced = case.hits("torch_replaced") if hits or wrong else ()
     if not hits and wrong is None:
         return None
@@ -87,8 +116,15 @@ def _note(case: Case, wrong: Package) -> Diagnosis:
     )
 
 
-def _is_hip(hit: Hit) -> bool:
-    return hit.signature == "torch_library_missing" and "hip" in hit.text
+def _speaks_of_companions(case: Case, hit: Hit) -> bool:
+    """Whether a missing library of torch's is missed by a companion, as far as the text tells."""
+    if hit.signature != "torch_library_missing":
+        return True
+    if "hip" in hit.text:
+        return False
+    if case.hits("torch_replaced") or case.says(*COMPANIONS):
+        return True
+    return not case.hits("extension_import_failed") and not case.says(*EXTENSIONS)
 
 
 def _companion_symbols(case: Case) -> tuple[Hit, ...]:
@@ -174,7 +210,7 @@ def triton_torch_version_mismatch(case: Case) -> Diagnosis | None:
             values={"found": package.version if package else "", "wanted": dotted(wanted)},
             severity="note" if case.observations.from_text else "degrading",
         )
-    if package and wanted and not differs:
+    if package and wanted and not differs and not _UNRELEASED.search(package.version):
         return None
     return Diagnosis(
         weight=92 if differs else 82 if package or "cannot import" in hits[0].text else 62,
@@ -271,6 +307,8 @@ def ext_wheel_built_for_other_torch(case: Case) -> Diagnosis | None:
                 values={"package": hit.group(1), "wanted": hit.group(3)},
                 severity=None if failed else "note",
             )
+    if found := _tagged_package(case):
+        return found
     companions = _companion_lines(case)
     symbols = tuple(
         hit
@@ -292,8 +330,41 @@ def ext_wheel_built_for_other_torch(case: Case) -> Diagnosis | None:
     )
 
 
+def _tagged_package(case: Case) -> Diagnosis | None:
+    """A package whose version names another torch or CUDA than the one installed."""
+    failed = case.hits(
+        "symbol_undefined", "library_missing", "dll_load_failed", "invalid_device_function"
+    )
+    for package in case.facts.packages:
+        tag = _BUILT_FOR.search(package.version)
+        if tag is None or not case.torch_version:
+            continue
+        built = (int(tag.group(1)), int(tag.group(2)))
+        if built == case.torch_version[:2]:
+            continue
+        return Diagnosis(
+            weight=90 if failed else 55,
+            hits=failed,
+            evidence=(*case.package_at(package), *torch_at(case)),
+            values={"package": f"{package.name} {package.version}", "wanted": dotted(built)},
+            severity=None if failed else "note",
+        )
+    loaded = [
+        hit
+        for hit in case.hits("dll_load_failed")
+        if any(name in hit.group(1) for name in EXTENSIONS)
+    ]
+    return Diagnosis(weight=60, hits=tuple(loaded)) if loaded else None
+
+
+# "+cu126torch2.6.0cxx11abiFALSE", "+pt21cu118", "+torch2.4.cuda12.1"
+_BUILT_FOR = re.compile(r"(?:torch|pt)(\d)\.?(\d{1,2})")
+
+
 def _own_library(hit: Hit) -> bool:
     """Whether torch's own library is the one that misses the symbol."""
+    if hit.signature == "torch_library_missing":
+        return False
     head = hit.text.split("undefined symbol")[0]
     return "libtorch" in head or "libc10" in head or "_C.cpython" in head
 

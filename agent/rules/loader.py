@@ -42,6 +42,8 @@ def libcuda_stub_loaded(case: Case) -> Diagnosis | None:
                 where = case.at(f"/facts/libraries/{index}", library.path)
                 return Diagnosis(weight=92, hits=hits, evidence=where)
     paths = case.hits("stub_path")
+    if mapped := case.hits("stub_mapped"):
+        return Diagnosis(weight=92 if hits else 84, hits=(*hits, *mapped))
     if hits:
         return Diagnosis(weight=92 if paths else 88, hits=(*hits, *paths))
     if "stubs" in (case.env(_STUB_ENV) or "") and (
@@ -63,7 +65,7 @@ def libcuda_linker_symlink_missing(case: Case) -> Diagnosis | None:
         files = case.hits("libcuda_file")
         return Diagnosis(weight=88 if files else 82, hits=(*hits, *files))
     hits = case.hits("libcuda_unversioned_missing")
-    if hits and case.place != "wsl" and not case.hits("libcuda_missing", "triton_libcuda"):
+    if hits and case.place != "wsl" and not case.says("ldconfig"):
         return Diagnosis(weight=52, hits=hits)
     return None
 
@@ -85,6 +87,8 @@ def libcuda_not_in_ldcache(case: Case) -> Diagnosis | None:
     )
     if hits and elsewhere:
         return Diagnosis(weight=66, hits=(*hits, *elsewhere))
+    if hits and not case.works and case.says("sudo ldconfig", "running ldconfig", "ran ldconfig"):
+        return Diagnosis(weight=62, hits=hits)
     if not case.works and case.says("not in ldconfig", "ldconfig cache", "ld cache", "ldcache"):
         words = case.hits("libcuda_file")
         if words or hits:

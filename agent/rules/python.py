@@ -91,7 +91,7 @@ def python_too_new_for_torch(case: Case) -> Diagnosis | None:
         return Diagnosis(weight=80, hits=dynamo)
     hits = case.hits("no_torch_version")
     refused = [hit for hit in case.hits("abi_tag_refused") if "torch" in hit.text]
-    python = case.python
+    python = case.python or _python_of_uv(case)
     wanted = _asked_series(case)
     limit = _python_limit(wanted)
     if not hits and refused and python:
@@ -110,6 +110,11 @@ def python_too_new_for_torch(case: Case) -> Diagnosis | None:
             weight=42, hits=hits, look_at=("python --version, uname -m and the index asked",)
         )
     return None
+
+
+def _python_of_uv(case: Case) -> Version:
+    found = re.search(r"using CPython (\d\.\d+)", case.lines.text)
+    return version(found.group(1)) if found else ()
 
 
 def _asked_series(case: Case) -> Version:
@@ -150,6 +155,8 @@ def local_module_shadows_import(case: Case) -> Diagnosis | None:
     named = case.hits("stdlib_shadowed")
     if named:
         return Diagnosis(weight=92, hits=named, values={"value": named[0].group(1)})
+    if package := case.hits("not_a_package"):
+        return Diagnosis(weight=88, hits=package, values={"value": package[0].group(1)})
     partial = case.hits("partially_initialized")
     shadow = _shadowing_frame(case)
     if shadow and partial:
@@ -164,6 +171,13 @@ def local_module_shadows_import(case: Case) -> Diagnosis | None:
     folder = case.hit("namespace_shadow")
     if folder:
         return Diagnosis(weight=78, hits=(folder,))
+    if basic := case.hits("basic_attribute_missing"):
+        return Diagnosis(
+            weight=64,
+            hits=basic,
+            values={"value": f"a file or folder named {basic[0].group(1)}"},
+            look_at=('python -c "import torch; print(torch.__file__)" from another directory',),
+        )
     return None
 
 
@@ -198,7 +212,9 @@ def stale_torch_in_user_site(case: Case) -> Diagnosis | None:
     if shadow and "torch" in shadow[0]:
         detail, where = shadow
         return Diagnosis(weight=66, evidence=where, values={"found": detail}, severity="degrading")
-    paths = tuple(hit for hit in case.hits("user_site_path") if "torch" in hit.group(2))
+    paths = case.hits("user_site_path")
+    if not any("torch" in hit.group(2) for hit in paths) and not case.says("old torch"):
+        return None
     if not paths:
         return None
     other = case.says(
@@ -224,6 +240,8 @@ def stale_torch_in_user_site(case: Case) -> Diagnosis | None:
         "stale",
         "still shows",
         "still old",
+        "as a user,",
+        "__file__",
     )
     broken = case.says(
         "undefined symbol",
@@ -234,6 +252,7 @@ def stale_torch_in_user_site(case: Case) -> Diagnosis | None:
         "is_available() false",
         "is_available(): false",
         "oserror",
+        "is not compatible with",
     )
     if other and (told or broken):
         return Diagnosis(weight=72 if told else 58, hits=paths)
@@ -286,7 +305,11 @@ RULES: tuple[Rule, ...] = (
         who="renter",
         source="Python, the module search path: the script's directory comes first",
         find=local_module_shadows_import,
-        explains=("torch-crashes-on-import", "torch-family-version-mismatch"),
+        explains=(
+            "torch-crashes-on-import",
+            "torch-family-version-mismatch",
+            "triton-torch-version-mismatch",
+        ),
     ),
     Rule(
         code="stale-torch-in-user-site",
@@ -294,6 +317,11 @@ RULES: tuple[Rule, ...] = (
         who="renter",
         source="Python site module; anaconda-issues 9688",
         find=stale_torch_in_user_site,
-        explains=("ext-wheel-built-for-other-torch", "torch-family-version-mismatch"),
+        explains=(
+            "ext-wheel-built-for-other-torch",
+            "torch-family-version-mismatch",
+            "gpu-newer-than-build",
+            "cpu-only-build",
+        ),
     ),
 )

@@ -175,10 +175,14 @@ ROWS: tuple[Signature, ...] = (
             "cc1plus",
             "make:",
             "make[",
+            "pip install",
+            "pip3 install",
+            "docker build",
+            "nvcc",
         ),
         r"Building wheel|build_ext|ninja: build stopped|running build|Error building extension"
         r"|CMakeFiles|\.cu\.o\b|MAX_JOBS|cc1plus|make(?:\[\d+\])?: \*\*\*|setup\.py (?:install|bdist"
-        r"|develop|build)",
+        r"|develop|build)|pip3? install|docker build|\bnvcc\b",
         "ninja: build stopped: subcommand failed.",
         "ninja, setuptools, make",
     ),
@@ -237,7 +241,7 @@ ROWS: tuple[Signature, ...] = (
     ),
     Signature(
         "plain_killed",
-        ("killed", "code 137", "status 137", "-9"),
+        ("killed", "137", "-9"),
         r"^\s{0,60}Killed\b|: line \d+:\s+\d+ Killed|exit(?:ed)? (?:with )?(?:code|status):? ?(?:137|-9)"
         r"|\bKilled signal\b|signal 9",
         "Killed",

@@ -133,6 +133,15 @@ ROWS: tuple[Signature, ...] = (
             "requires .target",
             "arch_mismatch",
             "requires sm",
+            "require sm",
+            "minimum capability",
+            "not supported in this architecture",
+            "hopper gpu",
+            "does not support bf",
+            "does not support fp",
+            "doesn't support bf",
+            "bf16 is not supported",
+            "bfloat16 is not supported",
             "cuda architecture",
         ),
         r"[Oo]nly supports? (?:\w{1,120}, )*(?:and )?(?:Volta|Turing|Ampere|Ada|Hopper|Blackwell)"
@@ -148,7 +157,12 @@ ROWS: tuple[Signature, ...] = (
         r"|CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH"
         r"|GPUs? with compute capability (?:less than|below|under|<) \d+(?:\.\d)?"
         r"|not supported (?:on|for) (?:\w{1,120} )?(?:GPUs? )?(?:with )?compute capability \d+"
-        r"|[Rr]equires (?:at least )?sm_?\d+(?:\+| or (?:newer|higher|above))",
+        r"|[Rr]equires? (?:at least )?sm_?\d+\+?"
+        r"|[Mm]inimum capability: ?\d+\. Current capability: ?\d+"
+        r"|not supported in this architecture\. The supported fp8 dtypes"
+        r"|[Oo]nly supports? (?:H100 ?/? ?)?(?:Hopper|Blackwell|Ampere|Ada)\b[^\n]{0,30}GPU"
+        r"|(?:GPU|[Dd]evice|card) (?:does not|doesn't) support (?:bf16|bfloat16|fp8|float8|fp16)"
+        r"|(?:bf16|bfloat16|BF16) is not supported (?:on|by) (?:this|your|the)",
         "RuntimeError: FlashAttention only supports Ampere GPUs or newer.",
         "flash-attn, vllm, torch._inductor and ptxas texts; CUDA library status names",
     ),
@@ -254,9 +268,18 @@ ROWS: tuple[Signature, ...] = (
     ),
     Signature(
         "stub_library",
-        ("stub library", "cudaerrorstublibrary", "error_stub_library", "[34]", "code=34", "(34)"),
+        (
+            "stub library",
+            "cudaerrorstublibrary",
+            "error_stub_library",
+            "[34]",
+            "code=34",
+            "(34)",
+            "cuinit",
+            "error 34",
+        ),
         r"CUDA driver is a stub library|cudaErrorStubLibrary|CUDA_ERROR_STUB_LIBRARY"
-        r"|CudaAPIError:? ?\[34\]|code=34\(|cuda runtime error \(34\)|cuInit\S{0,160} (?:failed|returned)"
+        r"|CudaAPIError:? ?\[34\]|code=34\(|cuda runtime error \(34\)|[Ee]rror 34\b|cuInit\S{0,20} (?:failed|returned|->|=)"
         r"[^\n]{0,20}\b34\b",
         "RuntimeError: CUDA error: CUDA driver is a stub library",
         _RUNTIME,
@@ -360,7 +383,7 @@ ROWS: tuple[Signature, ...] = (
             "get was unable to find an engine",
         ),
         r"CUDNN_STATUS_NOT_INITIALIZED\b|CUBLAS_STATUS_NOT_INITIALIZED|CUBLAS_STATUS_ALLOC_FAILED"
-        r"|CUDNN_STATUS_ALLOC_FAILED|CUSOLVER_STATUS_(?:NOT_INITIALIZED|ALLOC_FAILED)"
+        r"|CUDNN_STATUS_ALLOC_FAILED|CUSOLVER_STATUS_(?:NOT_INITIALIZED|ALLOC_FAILED|INTERNAL_ERROR)"
         r"|CUSPARSE_STATUS_(?:NOT_INITIALIZED|ALLOC_FAILED|INSUFFICIENT_RESOURCES)"
         r"|CURAND_STATUS_(?:INITIALIZATION_FAILED|ALLOCATION_FAILED)"
         r"|CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED|CUFFT_ALLOC_FAILED"
@@ -413,7 +436,7 @@ ROWS: tuple[Signature, ...] = (
         "fork_context",
         ("fork", "multiprocessing", "dataloader", "worker", "celery", "gunicorn", "prefork"),
         r"multiprocessing|DataLoader worker|\bfork(?:ed|ing)?\b|prefork|preload_app|os\.fork"
-        r"|torch\.utils\.data\._utils\.worker|ForkProcess",
+        r"|_utils[./]worker|ForkProcess",
         '  File "/usr/lib/python3.10/multiprocessing/process.py", line 108, in run',
         "CPython traceback frames",
     ),
@@ -430,7 +453,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "cudnn_older_runtime",
         ("loaded runtime cudnn library", "cudnn library needs", "loaded cudnn"),
-        r"Loaded runtime CuDNN library: (\S{1,160}) but source was compiled with: (\S{1,160}?)\.?(?:\s|$)"
+        r"Loaded runtime CuDNN library: ([\d.]{1,16})(?: \(compatibility version \d{1,6}\))? but source was compiled with:? ([\d.]{1,16}?)\.?(?:\s|$)"
         r"|Loaded cu[Dd][Nn][Nn] version (\d\S{0,160})[^\n]{0,60}(?:compiled|requires|expected)\D+(\d\S{0,160})",
         "Loaded runtime CuDNN library: 7.1.2 but source was compiled with: 7.4.2.",
         "tensorflow stream_executor cuda_dnn.cc",
@@ -478,8 +501,16 @@ ROWS: tuple[Signature, ...] = (
         r"(?:order|index|ids?|number\w{0,4})[^\n]{0,60}(?:differ|mismatch|not (?:the )?same|wrong"
         r"|not match|reversed|inconsistent)[^\n]{0,60}nvidia-smi"
         r"|nvidia-smi[^\n]{0,80}(?:differ|mismatch|not (?:the )?same|not match|reversed)"
-        r"[^\n]{0,60}(?:order|index|ids?|number)",
+        r"[^\n]{0,60}(?:order|index|ids?|number)"
+        r"|(?:other|different|wrong) (?:card|GPU|gpu|device)[^\n]{0,50}nvidia-smi",
         "The GPU ids differ from those of nvidia-smi",
         "how people describe CUDA_DEVICE_ORDER",
+    ),
+    Signature(
+        "stub_mapped",
+        ("/stubs",),
+        r"libcuda\.so[.\d]{0,12} (?:=>|->) /\S{0,120}/stubs/",
+        "libcuda.so.1 => /usr/local/cuda/lib64/stubs/libcuda.so.1 (0x00007f)",
+        "ldd",
     ),
 )

@@ -230,7 +230,7 @@ ROWS: tuple[Signature, ...] = (
     ),
     Signature(
         "mkl_symbol",
-        ("ijit_notifyevent", "mkl", "libiomp", "__kmpc"),
+        ("ijit_", "mkl", "libiomp", "__kmpc"),
         r"undefined symbol: (iJIT_\w{1,120}|mkl_\w{1,120}|MKL_\w{1,120}|__kmpc_\w{1,120}|omp_\w{1,120}|GOMP_\w{1,120})"
         r"|Intel MKL FATAL ERROR|INTEL MKL ERROR|MKL_SERVICE_FORCE_INTEL"
         r"|mkl-service \+ Intel\(R\) MKL: MKL_THREADING_LAYER=INTEL is incompatible",

@@ -37,7 +37,7 @@ ROWS: tuple[Signature, ...] = (
         r"|Could not find a version that satisfies the requirement torch\S{0,160}"
         r"|(?:torch|torchvision|torchaudio|pytorch)\S{0,160} has no wheels with a matching Python"
         r"|Because torch\S{0,160} has no wheels[^\n]{0,160}|torch\S{0,160} requires Python ?[<>=!~]"
-        r"|Requires-Python[^\n]{0,40}torch|nothing provides python[^\n]{0,60}pytorch"
+        r"|Requires-Python[^\n]{0,40}torch|(?:`torch`|torch)[^\n]{0,30} only has wheels (?:with|for) the following|nothing provides python[^\n]{0,60}pytorch"
         r"|pytorch\S{0,160}[^\n]{0,60}requires python[^\n]{0,60}|Package \S{0,160}torch\S{0,160} requires a different"
         r" Python",
         "ERROR: No matching distribution found for torch",
@@ -91,7 +91,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "user_site_path",
         (".local/lib/python",),
-        r"(\S{0,160}/\.local/lib/python3\.\d+/site-packages)/(\w{1,120})",
+        r"(\S{0,160}/\.local/lib/python3\.\d+/site-packages)(?:/(\w{1,120}))?",
         "/home/user/.local/lib/python3.10/site-packages/torch/__init__.py",
         "site module",
     ),
@@ -140,10 +140,12 @@ ROWS: tuple[Signature, ...] = (
     ),
     Signature(
         "triton_name_missing",
-        ("triton",),
+        ("triton", "jitfunction", "compiledkernel"),
         r"cannot import name '(\w{1,120})' from '(triton[\w.]{0,40})'"
         r"|No module named '(triton\.[\w.]{1,60})'|module 'triton(?:\.[\w.]{1,60})?' has no attribute '(\w{1,120})'"
-        r"|(?:ImportError|AttributeError|TypeError)[^\n]{0,80}triton[._]\w{1,120}",
+        r"|(?:ImportError|AttributeError|TypeError)[^\n]{0,80}triton[._]\w{1,120}"
+        r"|JITFunction\S{0,30} (?:got an unexpected keyword|missing \d+ required)"
+        r"|'(?:CompiledKernel|JITFunction|CUDADriver|CudaDriver)' object has no attribute",
         "ImportError: cannot import name 'triton_key' from 'triton.compiler.compiler'",
         "torch._inductor; triton",
     ),
@@ -237,5 +239,36 @@ ROWS: tuple[Signature, ...] = (
         r" \(unknown location\)",
         "ImportError: cannot import name 'Tensor' from 'torch' (unknown location)",
         "CPython: a folder of that name in the working directory is a namespace package",
+    ),
+    Signature(
+        "dll_load_failed",
+        ("dll load failed",),
+        r"DLL load failed while importing (\w{1,80})",
+        "ImportError: DLL load failed while importing flash_attn_2_cuda: The specified procedure"
+        " could not be found.",
+        "CPython on Windows",
+    ),
+    Signature(
+        "not_a_package",
+        ("is not a package",),
+        r"No module named '(\w{1,60})\.[\w.]{1,60}'; '\w{1,60}' is not a package",
+        "ModuleNotFoundError: No module named 'torch.nn'; 'torch' is not a package",
+        "CPython",
+    ),
+    Signature(
+        "basic_attribute_missing",
+        ("has no attribute",),
+        r"module '(torch|numpy|triton|torchvision)' has no attribute '(__version__|Tensor|nn|cuda"
+        r"|tensor|device|float32|FloatTensor|ndarray|array|jit|language|no_grad|load|optim)'",
+        "AttributeError: module 'torch' has no attribute '__version__'",
+        "CPython: what a namesake of the module lacks",
+    ),
+    Signature(
+        "torch_cuda_none",
+        ("torch.version.cuda", "cuda used to build pytorch"),
+        r"torch\.version\.cuda\)?\s{0,3}(?:[:=]|is|->|returns)?\s{0,3}None\b"
+        r"|^\s{0,8}CUDA used to build PyTorch\s{0,8}: None\b",
+        "CUDA used to build PyTorch: None",
+        "torch.utils.collect_env",
     ),
 )
