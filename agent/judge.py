@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from agent.model import Finding, Observations, Who
 from agent.rules import RULES
 from agent.rules.case import Case
+from agent.rules.extensions import softened
 from agent.rules.rule import Diagnosis, Rule, confidence_of
 from agent.texts import Text, text_for
 
@@ -67,7 +68,7 @@ def judge(
             look_at.append(f"the rule {rule.code} failed: {type(error).__name__}")
             continue
         if diagnosis is not None:
-            found.append(_Candidate(rule, diagnosis))
+            found.append(_Candidate(rule, softened(case, diagnosis)))
     kept, dropped = _settle(_fold(sorted(found, key=lambda item: item.order)))
     for item in (*kept, *dropped):
         look_at.extend(item.diagnosis.look_at)
