@@ -29,8 +29,12 @@ def rung_status(stages: tuple[Stage, ...]) -> str:
     """Return one status for a rung: passed if any subject passed, else the gravest seen.
 
     One dead device of eight, or one broken extension of many, degrades the machine but does not
-    end the climb. ``absent`` means that the rung was not on the plan.
+    end the climb; an extension that the user named does. ``absent`` means that the rung was not
+    on the plan.
     """
+    for stage in stages:
+        if named_and_broken(stage):
+            return stage.status
     counted = [s for s in stages if not (s.status == "skipped" and s.reason in NEUTRAL_SKIPS)]
     if not counted:
         return "skipped" if stages else "absent"
@@ -39,6 +43,12 @@ def rung_status(stages: tuple[Stage, ...]) -> str:
         if status in statuses:
             return status
     return "skipped"
+
+
+def named_and_broken(stage: Stage) -> bool:
+    """Whether this is an extension that the user named (``--extension``) and that does not work."""
+    named = stage.data.get("named") if stage.data else None
+    return stage.name == "extensions" and stage.status in FAULTS and named is True
 
 
 def first_error(stages: tuple[Stage, ...]) -> FirstError | None:
@@ -93,7 +103,7 @@ def _status(stages: tuple[Stage, ...], findings: tuple[Finding, ...]) -> Verdict
     workload = rung_status(of_rung(stages, "workload"))
     if any(status != "passed" for status in needed.values()) or workload == "interrupted":
         return "inconclusive"
-    if workload in FAULTS:
+    if workload in FAULTS or any(named_and_broken(stage) for stage in stages):
         return "blocked"
     unfinished = any(
         stage.status == "interrupted" or (stage.status in FAULTS and stage.name != "interpreter")

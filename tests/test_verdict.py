@@ -92,3 +92,16 @@ def test_rung_status_ignores_what_is_not_installed() -> None:
     assert rung_status((missing, passed)) == "passed"
     assert rung_status((missing,)) == "skipped"
     assert rung_status(()) == "absent"
+
+
+def test_an_extension_found_by_itself_degrades_and_a_named_one_blocks() -> None:
+    passed = stage("extensions", subject="ext:triton")
+    broken = stage("extensions", "failed", "ext:mine", reason="raised")
+    found = decide(Observations(stages=(*QUICK, passed, broken)), ())
+    assert (found.status, found.blocked_at) == ("degraded", None)
+    named = stage("extensions", "failed", "ext:mine", reason="raised", data={"named": True})
+    asked = decide(Observations(stages=(*QUICK, passed, named)), ())
+    assert (asked.status, asked.decision) == ("blocked", "fix-environment")
+    assert (asked.stage_reached, asked.blocked_at) == ("matmul", "extensions")
+    working = stage("extensions", subject="ext:mine", data={"named": True})
+    assert decide(Observations(stages=(*QUICK, passed, working)), ()).status == "ready"
