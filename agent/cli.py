@@ -123,7 +123,7 @@ STAGE_NAMES = click.Choice(list(RUNGS))
 @click.option("--plain", is_flag=True, help="Do not count the command's allocator (with --).")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def run(arguments: list[str], **options: Any) -> int:
+def run(arguments: list[str], /, **options: Any) -> int:
     """Climb the ladder, judge, and write a signed bundle; then run COMMAND, given after --."""
     if options["command"] and "--" not in arguments:
         raise UsageError(

@@ -267,8 +267,8 @@ def _start_driver(
             ),
             environ=environ,
             fork=False,
-            at_once=1,
-            deadlines={"driver": DRIVER_SECONDS, "import": 0.0},
+            one_process=True,
+            deadlines={"driver": DRIVER_SECONDS},
         )
         worker = Worker(runner, order)
         worker.begin()

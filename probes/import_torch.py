@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
 import sys
 import warnings
 from collections.abc import Callable
@@ -10,6 +13,8 @@ from typing import Any
 from . import libraries
 from .libraries import Library
 from .report import Report
+
+FORK_SECONDS = 5.0
 
 
 def run(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
@@ -109,12 +114,33 @@ def _ask(question: Callable[[], Any]) -> Any:
 def _architectures(torch: Any) -> list[str]:
     # torch.cuda.get_arch_list() answers [] until a driver is there; the flags are in the binary.
     flags = getattr(torch._C, "_cuda_getArchFlags", None)
-    return (flags() or "").split() if flags else []
+    return _in_a_fork(lambda: flags() or "").split() if flags else []
+
+
+def _in_a_fork(ask: Callable[[], str]) -> str:
+    """The answer, asked in a child: this call makes torch refuse the device to later forks."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(writer, ask().encode("utf-8")[:4096])
+        finally:
+            os._exit(0)
+    os.close(writer)
+    said = b""
+    if select.select([reader], [], [], FORK_SECONDS)[0]:
+        said = os.read(reader, 4096)
+    os.close(reader)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return said.decode("utf-8", "replace")
 
 
 def _cudnn(torch: Any) -> str | None:
-    number = torch.backends.cudnn.version()
-    if number is None:
+    # Not torch.backends.cudnn.version(): that asks is_available(), which wakes the driver, and a
+    # process that has woken it must not be forked.
+    number = torch._C._cudnn.getVersionInt() if hasattr(torch._C, "_cudnn") else None
+    if not number:
         return None
     if getattr(torch.version, "hip", None):
         return str(number)  # MIOpen's own numbering
