@@ -244,7 +244,9 @@ TAMPERED: list[tuple[Callable[[dict[str, Any]], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("tamper", "sentence"), TAMPERED, ids=lambda part: str(part)[:40])
+@pytest.mark.parametrize(
+    ("tamper", "sentence"), TAMPERED, ids=lambda part: getattr(part, "__name__", str(part)[:40])
+)
 def test_tampering_is_refused_in_one_sentence(
     tamper: Callable[[dict[str, Any]], None], sentence: str
 ) -> None:
