@@ -210,7 +210,8 @@ def cpu_only_build(case: Case) -> Diagnosis | None:
     if not cpu and not said:
         return None
     wanted = case.has_nvidia or case.has_amd or bool(case.driver_text) or _toolkit_there(case)
-    if not said and not wanted and case.works is not False:
+    none_here = case.says("could not collect", "no cuda", "no gpu")
+    if not said and not wanted and (case.works is not False or none_here):
         return None
     return Diagnosis(
         weight=90 if cpu and (said or case.works is False) else 84 if said else 80,

@@ -9,6 +9,7 @@ from agent.rules.rule import Diagnosis, Rule
 GIB = 1024.0
 _UNITS = {"KiB": 1 / 1024, "KB": 1 / 1024, "MiB": 1.0, "MB": 1.0, "GiB": GIB, "GB": GIB}
 _HELD = 0.6  # share of a card that others must hold before they are blamed
+_LARGE = 30 * GIB
 _FRAGMENT = 2.0  # reserved but unused memory against the request that failed
 
 
@@ -127,7 +128,13 @@ def gpu_memory_too_small(case: Case) -> Diagnosis | None:
         return None
     used = _size(case.hit("oom_allocated"), 1)
     if total and used and used > 0.7 * total:
-        return Diagnosis(weight=62, hits=(*hits, *capacity), values=_size_values(total, asked))
+        # A large card filled by one process is as often the program's doing as too small a card.
+        return Diagnosis(
+            weight=62,
+            hits=(*hits, *capacity),
+            values=_size_values(total, asked),
+            severity="note" if total > _LARGE else None,
+        )
     if total and total < 12 * GIB:
         return Diagnosis(weight=60, hits=(*hits, *capacity), values=_size_values(total, asked))
     return Diagnosis(
@@ -137,7 +144,7 @@ def gpu_memory_too_small(case: Case) -> Diagnosis | None:
             "nvidia-smi before the program starts: is memory used already? And what the program"
             " itself allocates (torch.cuda.max_memory_allocated())",
         ),
-        severity="degrading",
+        severity="note",
     )
 
 
