@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +55,10 @@ class _Values(dict[str, str]):
         return PHRASES[key]
 
 
-@cache
-def all_texts(language: str = "en") -> Mapping[str, Text]:
-    """Every text of a language by code; a language that lacks one takes the English one."""
+def all_texts() -> Mapping[str, Text]:
+    """Every text by code."""
     from agent.texts import en
 
-    if language == "en":
-        return en.TEXTS
     return en.TEXTS
 
 
