@@ -5,17 +5,23 @@ from __future__ import annotations
 import sys
 
 from agent import __version__
+from agent.streams import open_missing_streams
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    open_missing_streams()
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
         sys.stdout.write(f"firstlight {__version__}\n")
         return
-    from agent.cli import run_command_line
+    try:
+        from agent.cli import run_command_line
 
-    sys.exit(run_command_line(arguments))
+        code = run_command_line(arguments)
+    except KeyboardInterrupt:  # before there was anything to keep
+        code = 130
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -224,11 +224,12 @@ def file_name(started_at: str, run_id: str) -> str:
 
 
 def places(
-    name: str, output: Path | None, environ: Mapping[str, str], workdir: Path
+    name: str, output: Path | None, environ: Mapping[str, str], workdir: Path | None
 ) -> tuple[Path, ...]:
     """Where the bundle may go, best first: as asked, else here, else home, else temporary."""
     folders = [output.parent / output.name] if output is not None else []
-    folders += [workdir / name]
+    if workdir is not None:  # None: it has been removed
+        folders.append(workdir / name)
     if environ.get("HOME"):
         folders.append(Path(environ["HOME"]) / name)
     folders.append(Path(environ.get("TMPDIR") or "/tmp") / name)  # noqa: S108 - O_EXCL below

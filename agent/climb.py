@@ -7,7 +7,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -54,6 +54,7 @@ class Listeners:
     facts: Callable[[Facts], None] = lambda facts: None
     quick: Callable[[Observations, float], None] = lambda seen, seconds: None  # seconds to come
     tick: Callable[[], None] = lambda: None  # several times a second while children run
+    signals: Sequence[str] = ()  # names of those that came before the climb
 
 
 @dataclass(slots=True)
@@ -97,6 +98,8 @@ def climb(
             if folder is not None:
                 tell(runner.guard, f"d{folder}")
             with interruptions(runner.interrupt):
+                for name in listeners.signals:
+                    runner.interrupt(name)
                 _keep_ticking(runner, listeners.tick)
                 facts = _climb(state, runner, children, workdir)
             interrupted, unkillable = runner.interrupted, tuple(runner.unkillable)
@@ -138,7 +141,7 @@ def _climb(state: _Climb, runner: Runner, children: Mapping[str, str], workdir: 
             f"--python {state.options.pythons[0]}: {missing[0].why if missing else 'not found'}",
             "give the path of a python program, such as /venv/bin/python",
         )
-    in_target = _start_target(state, runner, children, target)
+    in_target = _start_target(state, runner, children, target, workdir)
     questions = _start_driver(state, runner, children, target)
     facts, gaps = collect_host_facts(
         environ=state.environ, interpreter=target, workdir=Path(state.options.workspace or workdir)
@@ -165,7 +168,11 @@ def _climb(state: _Climb, runner: Runner, children: Mapping[str, str], workdir: 
 
 # ---------------------------------------------------------------- the target
 def _start_target(
-    state: _Climb, runner: Runner, children: Mapping[str, str], target: Interpreter | None
+    state: _Climb,
+    runner: Runner,
+    children: Mapping[str, str],
+    target: Interpreter | None,
+    workdir: Path,
 ) -> Worker | None:
     """Start the worker in the target; None, with the stages saying why, where there is none."""
     names = [name for name in state.wanted if name in IN_TARGET]
@@ -176,7 +183,7 @@ def _start_target(
     if why is not None:
         _refuse(state, names, "not-executed", why)
         return None
-    tasks = tuple(_task(state, name) for name in names)
+    tasks = tuple(_task(name, workdir) for name in names)
     if not tasks:
         return None
     order = Order(
@@ -198,11 +205,11 @@ def _heard(state: _Climb, event: Event) -> None:
     state.listeners.event(event)
 
 
-def _task(state: _Climb, name: str) -> Task:
+def _task(name: str, workdir: Path) -> Task:
     if RUNGS[name].per_device:
         return Task(stage=name, subject=EACH_DEVICE)
     if name == "interpreter":
-        return Task(stage=name, options={"workdir": str(Path.cwd())})
+        return Task(stage=name, options={"workdir": str(workdir)})
     return Task(stage=name)
 
 

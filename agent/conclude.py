@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TextIO
 
 from agent.bundle import (
     Written,
@@ -100,22 +103,66 @@ def with_names(facts: Facts) -> Facts:
 def report(sealed: Sealed, start: Start, screen: Screen, *, measured: bool = False) -> int:
     """Say where the bundle went and what it means; returns the exit code."""
     options = start.options
+    code = exit_code(sealed.bundle, strict=options.strict)
     printed = options.as_json or options.output == "-"
     if sealed.written.path is None and options.output != "-":
-        sys.stderr.write("agent: no directory takes the bundle, so it is printed here:\n")
-        for refusal in sealed.written.refused:
-            sys.stderr.write(f"  {refusal}\n")
+        complain("no directory takes the bundle, so it is printed here:")
         printed = True
-    elif sealed.written.refused:
-        for refusal in sealed.written.refused:
-            sys.stderr.write(f"agent: cannot write to {refusal}\n")
+    for refusal in sealed.written.refused:
+        complain(f"cannot write to {refusal}")
     if printed:
-        sys.stdout.buffer.write(sealed.data)
-        sys.stdout.flush()
+        problem = print_bytes(sealed.data)
+        if problem is not None:
+            sealed, code = _not_printed(sealed, start, problem, code)
     if not options.quiet:
         to_stderr = printed or bool(options.command)
-        screen.rows(_rows(sealed, measured), sys.stderr if to_stderr else sys.stdout)
-    return exit_code(sealed.bundle, strict=options.strict)
+        stream = sys.stderr if to_stderr else sys.stdout
+        try:
+            screen.rows(_rows(sealed, measured), stream)
+        except (OSError, ValueError) as error:
+            give_up(stream)
+            if not isinstance(error, BrokenPipeError):
+                complain(f"the report could not be printed ({error}); the bundle has everything")
+    return code
+
+
+def _not_printed(sealed: Sealed, start: Start, problem: OSError, code: int) -> tuple[Sealed, int]:
+    """The bundle goes to a file after all; 3 says that what was asked for did not happen."""
+    if sealed.written.path is None:
+        sealed = replace(sealed, written=write(sealed.data, start.candidates))
+    place = sealed.written.path
+    where = f"it is in {place}" if place else "and no directory takes it"
+    complain(f"standard output does not take the bundle ({problem.strerror}); {where}")
+    # A reader that has seen enough and gone is nobody's fault.
+    return sealed, code if isinstance(problem, BrokenPipeError) and place else 3
+
+
+def print_bytes(data: bytes) -> OSError | None:
+    """Print to standard output; returns why that failed, if it did."""
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+    except OSError as error:
+        give_up(sys.stdout)
+        return error
+    return None
+
+
+def give_up(stream: TextIO) -> None:
+    """Send what is left in a stream nowhere, so that Python does not fail again when it ends."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def complain(text: str) -> None:
+    """One line on standard error; that nobody reads it is no reason to fail."""
+    try:
+        sys.stderr.write(f"agent: {text}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        give_up(sys.stderr)
 
 
 def _rows(sealed: Sealed, measured: bool) -> list[Row]:
@@ -160,5 +207,6 @@ def report_quick(start: Start, seen: Observations, screen: Screen, seconds_to_co
         observations=seen,
         redactions=(),
     )
-    screen.rows(verdict_rows(_shown(bundle, judged)), sys.stderr)
+    with suppress(OSError, ValueError):  # the deeper stages and the bundle matter more
+        screen.rows(verdict_rows(_shown(bundle, judged)), sys.stderr)
     screen.say(f"Going on with the deeper stages, about {seconds_to_come:.0f} s on such a machine.")

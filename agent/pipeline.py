@@ -12,11 +12,12 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent import __version__
 from agent.climb import Climbed, Listeners, climb
 from agent.codec import from_json, to_json
-from agent.errors import UsageError
+from agent.errors import AgentError, UsageError
 from agent.jsonio import strict_loads
 from agent.ladder import RUNGS
 from agent.model import Facts, Gap, Json, Observations, OrderItem, Run, Stage
@@ -25,10 +26,14 @@ from agent.redact import Redactor, names_of
 from agent.report.measured import keep_alive_line
 from agent.report.screen import Screen
 from agent.run import partial as notes
+from agent.run.interruption import postponed
 from agent.run.partial import Partial
 from agent.run.worker import Event
 from agent.start import Start, begin, own_names
 from agent.stdin import waiting_bytes
+
+if TYPE_CHECKING:
+    from agent.conclude import Sealed
 
 
 # ---------------------------------------------------------------- the commands
@@ -39,17 +44,38 @@ def run_ladder(options: RunOptions) -> int:
     start = begin(options)
     warn_of_waiting_input(options, screen)
     items = ordered_items(options)
-    if options.replay:
-        climbed, parent = replayed(options.replay)
-        return finish(start, climbed, screen, items=items, parent=parent)
-    partial = open_partial(start)
-    climbed = climb(options, start.environ, start.workdir, listeners(screen, partial, start))
-    screen.close()
-    if not options.command or climbed.interrupted is not None:
-        return finish(start, climbed, screen, items=items, partial=partial)
-    climbed, code = with_command(climbed, options, partial)
-    finish(start, climbed, screen, items=items, partial=partial)
-    return code
+    code: int | None = None
+    with postponed() as signals:
+        partial: Partial | None = None
+        parent: str | None = None
+        if options.replay:
+            climbed, parent = replayed(options.replay)
+        else:
+            partial = open_partial(start)
+            climbed = climbed_or_refused(start, screen, partial, signals)
+            if options.command and climbed.interrupted is None:
+                climbed, code = with_command(climbed, options, partial)
+        sealed = concluded(start, climbed, items=items, partial=partial, parent=parent)
+    # Written and safe: from here a signal ends the program, which may hang in a pipe.
+    shown = reported(sealed, start, screen, signals)
+    return shown if code is None else code
+
+
+def climbed_or_refused(
+    start: Start, screen: Screen, partial: Partial, signals: list[str]
+) -> Climbed:
+    """The climb; wrong usage that only the climb can see leaves no notes behind."""
+    heard = replace(listeners(screen, partial, start), signals=signals)
+    try:
+        climbed = climb(start.options, start.environ, start.workdir, heard)
+    except AgentError:
+        notes.close_partial(partial, remove=True)
+        raise
+    finally:
+        screen.close()
+    if climbed.interrupted is None and signals:
+        climbed = replace(climbed, interrupted=signals[0])
+    return climbed
 
 
 def run_measure(options: RunOptions) -> int:
@@ -58,9 +84,11 @@ def run_measure(options: RunOptions) -> int:
     screen = Screen(quiet=options.quiet)
     if sys.stderr.isatty() and not {"TMUX", "STY"} & set(start.environ):
         screen.say(keep_alive_line(Path(options.command[0]).name), "faint")
-    partial = open_partial(start)
-    climbed, code = with_command(Climbed(observations=Observations()), options, partial)
-    finish(start, climbed, screen, partial=partial, measured=True)
+    with postponed():
+        partial = open_partial(start)
+        climbed, code = with_command(Climbed(observations=Observations()), options, partial)
+        sealed = concluded(start, climbed, partial=partial)
+    reported(sealed, start, screen, [], measured=True)
     return code
 
 
@@ -80,26 +108,38 @@ def run_recover(partial: str, *, output: str | None, sign_with: str | None) -> i
         backend_asked=run.backend_asked,
     )
     climbed = Climbed(observations=observations, simulated=run.simulated, interrupted="SIGKILL")
-    return finish(replace(start, run=run), climbed, Screen())
+    start = replace(start, run=run)
+    with postponed() as signals:
+        sealed = concluded(start, climbed)
+    return reported(sealed, start, Screen(), signals)
 
 
-def finish(
+def concluded(
     start: Start,
     climbed: Climbed,
-    screen: Screen,
     *,
     items: tuple[OrderItem, ...] = (),
     partial: Partial | None = None,
     parent: str | None = None,
-    measured: bool = False,
-) -> int:
-    """Conclude and report; the notes go when the bundle is safely written."""
-    from agent.conclude import conclude, report
+) -> Sealed:
+    """Judge, sign and write; the notes go when the bundle is safely written."""
+    from agent.conclude import conclude
 
     sealed = conclude(start, climbed, items, parent=parent)
     if partial is not None:
-        notes.close_partial(partial, remove=sealed.written.path is not None)
-    return report(sealed, start, screen, measured=measured)
+        only_printed = start.options.output == "-"
+        notes.close_partial(partial, remove=only_printed or sealed.written.path is not None)
+    return sealed
+
+
+def reported(
+    sealed: Sealed, start: Start, screen: Screen, signals: list[str], *, measured: bool = False
+) -> int:
+    """Say what was found; returns the exit code, a signal's own if one came while signing."""
+    from agent.conclude import EXIT_OF_SIGNAL, report
+
+    code = report(sealed, start, screen, measured=measured)
+    return EXIT_OF_SIGNAL.get(signals[0], code) if signals else code
 
 
 # ---------------------------------------------------------------- before
@@ -149,11 +189,12 @@ def open_partial(start: Start) -> Partial:
     partial: Partial | None = None
     for path in start.candidates:
         partial = notes.open_partial(path, redactor.value)
+        notes.note_run(partial, to_json(start.run))
         if partial.descriptor is not None:
             break
+        notes.close_partial(partial, remove=True)
     if partial is None:
         raise UsageError("there is no place for the bundle", "give one with -o")
-    notes.note_run(partial, to_json(start.run))
     return partial
 
 

@@ -38,7 +38,7 @@ class Start:
         output = self.options.output
         asked = Path(output) if output and output != "-" else None
         name = file_name(self.run.started_at, self.run.id)
-        return places(name, asked, self.environ, self.workdir)
+        return places(name, asked, self.environ, self.workdir if _has_workdir() else None)
 
 
 def begin(options: RunOptions) -> Start:
@@ -77,10 +77,15 @@ def refuse_private(challenge: str | None, environ: Mapping[str, str]) -> None:
 
 def workdir() -> Path:
     """The user's directory; ``/`` where it has been removed under us."""
+    return Path.cwd() if _has_workdir() else Path("/")
+
+
+def _has_workdir() -> bool:
     try:
-        return Path.cwd()
+        Path.cwd()
     except OSError:
-        return Path("/")
+        return False
+    return True
 
 
 def argv_without_command(options: RunOptions) -> list[str]:

@@ -18,7 +18,10 @@ def kind_of_stdin(descriptor: int = 0) -> str:
     """Return what is connected: closed, terminal, file, pipe, socket or device."""
     try:
         mode = os.fstat(descriptor).st_mode
+        access = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE
     except OSError:
+        return "closed"
+    if access == os.O_WRONLY:  # also what agent.streams puts where nothing was connected
         return "closed"
     if os.isatty(descriptor):
         return "terminal"

@@ -33,3 +33,11 @@ def interruptions(tell: Callable[[str], None]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def postponed() -> Iterator[list[str]]:
+    """Notes signals by name while the block runs, instead of dying of them: a bundle is written."""
+    heard: list[str] = []
+    with interruptions(heard.append):
+        yield heard

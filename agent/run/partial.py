@@ -25,6 +25,7 @@ class Partial:
     descriptor: int | None
     redact: Callable[[Json], Json]
     problem: str | None = None
+    created: bool = False  # only a file that we made is ever removed
 
 
 def open_partial(bundle: Path, redact: Callable[[Json], Json]) -> Partial:
@@ -39,7 +40,7 @@ def open_partial(bundle: Path, redact: Callable[[Json], Json]) -> Partial:
         descriptor = os.open(path, flags, 0o600)
     except OSError as error:
         return Partial(path=path, descriptor=None, redact=redact, problem=str(error))
-    return Partial(path=path, descriptor=descriptor, redact=redact)
+    return Partial(path=path, descriptor=descriptor, redact=redact, created=True)
 
 
 def write_record(partial: Partial, record: Json) -> None:
@@ -90,11 +91,11 @@ def note_stage(partial: Partial, stage: Stage) -> None:
 
 
 def close_partial(partial: Partial, *, remove: bool) -> None:
-    """Closes the file, and removes it if the bundle is safely written."""
-    if partial.descriptor is None:
-        return
-    os.close(partial.descriptor)
-    partial.descriptor = None
-    if remove:
+    """Closes the file, and removes it if it is of no use, as when the bundle is safely written."""
+    if partial.descriptor is not None:
+        os.close(partial.descriptor)
+        partial.descriptor = None
+    if remove and partial.created:
+        partial.created = False
         with suppress(OSError):
             partial.path.unlink()
