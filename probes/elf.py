@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 SYMBOLS_MAX = 400000
+VERSIONS_MAX = 1000
+# What reading a file can end in that is cut off, damaged, or made to mislead.
+DAMAGE = (OSError, ValueError, OverflowError, IndexError, struct.error)
 DYNAMIC, STRINGS, DYNAMIC_SYMBOLS, VERSIONS_NEEDED = 6, 3, 11, 0x6FFFFFFE
 NEEDED, SONAME = 1, 14
 
@@ -42,7 +45,7 @@ def read(path: str) -> Elf | None:
     try:
         with mapped(path) as data:
             return parse(data)
-    except (OSError, ValueError, struct.error, IndexError):
+    except DAMAGE:
         return None
 
 
@@ -110,12 +113,12 @@ def undefined_symbols(data: Any, section: Section, strings: Section) -> list[str
 
 def versions_needed(data: Any, section: Section, strings: Section) -> list[str]:
     """The symbol versions that the library asks for."""
-    found = []
+    found: list[str] = []
     at, end = section.offset, section.offset + section.size
-    while at < end:
+    while at < end and len(found) < VERSIONS_MAX:
         _, count, _, first, following = struct.unpack_from("<HHIII", data, at)
         one = at + first
-        for _ in range(count):
+        for _ in range(min(count, VERSIONS_MAX)):
             _, _, _, name, step = struct.unpack_from("<IHHII", data, one)
             found.append(text(data, strings, name))
             one += step

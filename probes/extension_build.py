@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import json
 import os
@@ -121,7 +122,8 @@ def read_libraries(paths: list[str]) -> dict[str, Any]:
         read += 1
         needed.update(name for name in found.needed if INTERESTING.match(name))
         versions.update(found.versions)
-        architectures.update(device_code.architectures(path, found.sections))
+        with contextlib.suppress(*elf.DAMAGE):
+            architectures.update(device_code.architectures(path, found.sections))
         abis.update(abi_of(s) or "" for s in found.undefined if OF_TORCH.match(s))
     return {
         "libraries": paths[:20],

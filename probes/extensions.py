@@ -78,7 +78,7 @@ def load(place: Place, row: Extension) -> Any:
         try:
             module = importlib.import_module(name)
         except BaseException as error:
-            why = load_error.classify(error, built)
+            why = load_error.classify(error, built, name)
             report.data(load_error=why, warnings=import_torch.texts(warned))
             if place.torch is not None:
                 load_one_by_one(report, why, paths)

@@ -57,10 +57,15 @@ def reason(error: BaseException, why: dict[str, Any]) -> str:
     return "raised"
 
 
-def classify(error: BaseException, built: dict[str, Any]) -> dict[str, Any]:
-    """What is missing, by the loader's own words, and what the package says it was built for."""
+def classify(error: BaseException, built: dict[str, Any], module: str = "") -> dict[str, Any]:
+    """What is missing, by the loader's own words, and what the package says it was built for.
+
+    ``module`` is what was imported: it is not installed if it is missing itself.
+    """
     text = "\n".join(texts(error))
     why = missing(error, text)
+    if why.get("kind") == "module" and why["module"] in (module, module.split(".")[0]):
+        return {"kind": "not-installed", "module": why["module"]}
     if why.get("kind") == "symbol" and OF_TORCH.match(why["symbol"]):
         why["of"] = "torch"
     if built.get("built_for"):
@@ -70,7 +75,7 @@ def classify(error: BaseException, built: dict[str, Any]) -> dict[str, Any]:
 
 def texts(error: BaseException) -> list[str]:
     """The texts of an error and of what it was raised from."""
-    found = []
+    found: list[str] = []
     seen: BaseException | None = error
     while seen is not None and len(found) < 5:
         found.append(str(seen)[:4000])

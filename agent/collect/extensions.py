@@ -94,9 +94,10 @@ def _module(row: Extension) -> str | None:
 
 def _wanted(row: Extension, package: Package | None, options: RunOptions) -> bool:
     """Whether a line that nobody named is tried at this depth."""
-    if options.depth == "quick" and "extensions" not in options.only:
-        return False
-    if DEPTHS.index(row.depth) > DEPTHS.index(options.depth):
+    depth = options.depth
+    if depth == "quick" and "extensions" in options.only:
+        depth = "standard"
+    if DEPTHS.index(row.depth) > DEPTHS.index(depth):
         return False
     return package is not None or not row.distributions
 
