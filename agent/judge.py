@@ -12,7 +12,9 @@ from agent.rules.extensions import softened
 from agent.rules.rule import Diagnosis, Rule, confidence_of
 from agent.texts import Text, text_for
 
+SEND = "Send your provider: "  # how the step begins that holds the message in quotes
 CLEARLY = 20  # weights this far apart: the lighter of two rivals for one line is dropped
+LEAST = 25  # a lighter diagnosis is no finding: it only says what would tell more
 SEVERITIES = ("blocking", "degrading", "note")
 
 
@@ -67,7 +69,11 @@ def judge(
                 on_error(rule, error)
             look_at.append(f"the rule {rule.code} failed: {type(error).__name__}")
             continue
-        if diagnosis is not None:
+        if diagnosis is None:
+            continue
+        if diagnosis.weight < LEAST:
+            look_at.extend(diagnosis.look_at)
+        else:
             found.append(_Candidate(rule, softened(case, diagnosis)))
     kept, dropped = _settle(_fold(sorted(found, key=lambda item: item.order)))
     for item in (*kept, *dropped):
@@ -149,7 +155,7 @@ def _finding(item: _Candidate, case: Case) -> Finding:
 
 def _steps(text: Text, who: Who) -> tuple[str, ...]:
     if text.message and who != "renter":
-        return (*text.fix, f"Send your provider: “{text.message}”")
+        return (*text.fix, f"{SEND}“{text.message}”")
     return text.fix
 
 

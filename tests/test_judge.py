@@ -94,7 +94,9 @@ def test_nothing_seen_is_nothing_found() -> None:
 
 
 # ---------------------------------------------------------------- the engine alone
-def rule(code: str, weight: int, *, line: int | None = None, explains: tuple[str, ...] = ()) -> Rule:
+def rule(
+    code: str, weight: int, *, line: int | None = None, explains: tuple[str, ...] = ()
+) -> Rule:
     """A rule that always answers."""
     hits = () if line is None else (Hit("x", f"line {line}", line, "x", ()),)
 
@@ -141,6 +143,20 @@ def test_the_clearly_lighter_rival_for_a_line_is_dropped_but_what_decides_is_kep
 
 def test_near_rivals_for_a_line_both_stand() -> None:
     assert found(rule(A, 60, line=1), rule(B, 55, line=1)) == [A, B]
+
+
+def test_what_is_hardly_a_guess_only_says_what_would_tell_more() -> None:
+    judgement = judge(Observations(), rules=(rule(A, 20, line=1),))
+    assert judgement.findings == ()
+    assert judgement.look_at == (f"look for {A}",)
+
+
+def test_an_optional_part_of_a_text_goes_with_its_value() -> None:
+    without = text_for("driver-too-old-for-build")
+    assert "⟦" not in "".join((without.title, without.cause, *without.fix, without.message))
+    known = text_for("driver-too-old-for-build", values={"driver": "470.57", "wanted": "525.60"})
+    assert "525.60" in known.cause
+    assert "470.57" in known.message
 
 
 def test_causes_of_different_lines_both_stand() -> None:

@@ -73,6 +73,15 @@ def range_of_toolkit(cuda: Version) -> tuple[Version, Version] | None:
     return known[-1] if cuda and known else None
 
 
+def within_toolkit(case: Case) -> bool:
+    """Whether torch's CUDA could make code for every GPU at hand, where its list is not known."""
+    span = range_of_toolkit(case.torch_cuda)
+    capabilities = capabilities_of(case)
+    if span is None or not capabilities:
+        return False
+    return all(span[0] <= item[:2] <= span[1] for item in capabilities)
+
+
 def _gap_of_toolkit(cuda: Version, capability: Version) -> Gap | None:
     found = range_of_toolkit(cuda)
     if found is None:

@@ -10,6 +10,7 @@ from agent.rules.architectures import (
     gap_of,
     is_embedded,
     range_of_toolkit,
+    within_toolkit,
 )
 from agent.rules.case import Case
 from agent.rules.rule import Diagnosis, Rule
@@ -165,14 +166,25 @@ def extension_arch_list_missing_gpu(case: Case) -> Diagnosis | None:
         return None
     named = [name for name in EXTENSIONS if case.says(name)]
     fits = covered(case) or bool(case.works)
-    weight = 84 if own or failed else 78 if fits and named else 68 if named or fits else 42
+    likely = within_toolkit(case) or case.says("_cuda: no kernel", "built with", "from source")
+    weight = (
+        84
+        if own or failed
+        else 78
+        if fits and named
+        else 68
+        if named or fits
+        else 56
+        if likely
+        else 20
+    )
     return Diagnosis(
         weight=weight,
         hits=hits,
         evidence=(*torch_at(case), *failed),
         values={
-            "package": named[0] if named else "the extension",
-            "architecture": ", ".join(map(dotted, capabilities_of(case))) or "its capability",
+            **({"package": named[0]} if named else {}),
+            "architecture": ", ".join(map(dotted, capabilities_of(case))),
         },
         look_at=()
         if fits

@@ -141,7 +141,14 @@ def bundled_cuda_libs_not_on_path(case: Case) -> Diagnosis | None:
             hits=tuple(hit for hit, _ in missing),
             values={"library": missing[0][1]},
         )
-    return None
+    name = missing[0][1]
+    return Diagnosis(
+        weight=20,
+        look_at=(
+            f"where {name.split('.so')[0]} is: find / -name '{name.split('.so')[0]}*' 2>/dev/null;"
+            " echo $LD_LIBRARY_PATH; python -m pip list | grep -i nvidia",
+        ),
+    )
 
 
 def _same_soname(found: str, wanted: str) -> bool:

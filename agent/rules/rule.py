@@ -17,9 +17,9 @@ class Diagnosis:
     `weight` says how much points to this cause and no other:
     90 the error names it and a fact agrees; 80 no other cause prints this; 60 the error fits, the
     facts fit, others are possible; 40 the error fits, and so do others; 30 facts alone, before
-    anything failed. `hits` are the printed lines it explains, `evidence` the pointers of the facts
-    (see `Case.at`); `values` fill the text. `look_at` says what would decide between this cause
-    and its rivals.
+    anything failed; below 25 it is no finding, only its `look_at` is passed on.
+    `hits` are the printed lines it explains, `evidence` the pointers of the facts (see `Case.at`);
+    `values` fill the text. `look_at` says what would decide between this cause and its rivals.
     """
 
     weight: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -10,7 +11,8 @@ from dataclasses import dataclass, field
 class Text:
     """One cause in words.
 
-    `{names}` are filled from the case; `PHRASES` says what stands where a value is not known.
+    `{names}` are filled from the case. What stands in ⟦ ⟧ is left out where one of its values is
+    not known, and a step that is empty then as well; `PHRASES` says what stands elsewhere.
     `fix_at` holds the steps for a place (container, bare, wsl, windows) where they differ.
     `message` is what to send to the provider where the renter cannot act.
     """
@@ -71,11 +73,21 @@ def text_for(code: str, place: str = "unknown", values: Mapping[str, str] | None
     known = _Values(values or {})
 
     def fill(template: str) -> str:
-        return template.format_map(known).strip()
+        return _known_parts(template, known).format_map(known).strip()
 
     return Text(
         title=fill(text.title),
         cause=fill(text.cause),
-        fix=tuple(fill(step) for step in text.fix_at.get(place, text.fix)),
+        fix=tuple(step for step in map(fill, text.fix_at.get(place, text.fix)) if step),
         message=fill(text.message),
     )
+
+
+def _known_parts(template: str, known: Mapping[str, str]) -> str:
+    """The template without the optional parts that name a value which is not known."""
+
+    def part(match: re.Match[str]) -> str:
+        names = re.findall(r"\{(\w+)\}", match.group(1))
+        return match.group(1) if all(known.get(name) for name in names) else ""
+
+    return re.sub(r"⟦([^⟦⟧]*)⟧", part, template)

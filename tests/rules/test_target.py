@@ -125,6 +125,39 @@ BROKEN: tuple[tuple[str, Observations], ...] = (
         ),
     ),
     (
+        "rocm-wheel-on-nvidia",
+        machine(
+            stage("import", data={"version": "2.7.0+rocm6.3", "hip": "6.3", "built_for": "rocm"}),
+            failed("No HIP GPUs are available", "device", "RuntimeError"),
+            torch="2.7.0+rocm6.3",
+        ),
+    ),
+    (
+        "python-paths-disagree",
+        machine(
+            *HEALTHY,
+            interpreters=(
+                replace(
+                    PYTHON,
+                    torch=Torch(version="2.7.0+cu126"),
+                    conflicts=(Conflict(code="pip-of-other-interpreter", detail="/usr/bin/pip"),),
+                ),
+            ),
+        ),
+    ),
+    (
+        "cuda-home-from-symlink",
+        machine(
+            *HEALTHY,
+            toolkits=Toolkits(
+                tools=(Tool(name="nvcc", version="11.8"), Tool(name="gcc", version="11")),
+                cuda_home="/usr/local/cuda",
+                cuda_home_source="default",
+                python_headers=True,
+            ),
+        ),
+    ),
+    (
         "driver-too-old-for-build",
         machine(
             stage("import", data={"version": "2.11.0+cu130", "cuda": "13.0"}),

@@ -7,12 +7,13 @@ from agent.texts import Text
 TEXTS: dict[str, Text] = {
     "nvidia-wheel-version-conflict": Text(
         title="Two NVIDIA wheels bring the same library",
-        cause="{package} write or load the same library file, and torch {torch} gets the version"
+        cause="Two packages⟦ ({package})⟧ write or load the same library file, and torch⟦"
+        " {torch}⟧ gets the version"
         " of the other one.",
         fix=(
             "See them: python -m pip list | grep -i nvidia",
             "Remove the ones this torch does not pin, then put torch's own back: python -m pip"
-            " install --force-reinstall torch=={torch} (or the nvidia-* package at the version"
+            " install --force-reinstall torch⟦=={torch}⟧ (or the nvidia-* package at the version"
             " that torch pins).",
         ),
     ),
@@ -28,7 +29,7 @@ TEXTS: dict[str, Text] = {
     ),
     "mixed-cuda-toolkits": Text(
         title="Parts of two CUDA toolkits are loaded together",
-        cause="Two toolkits ({found}) are on the search paths; a library of one looks for its"
+        cause="Two toolkits⟦ ({found})⟧ are on the search paths; a library of one looks for its"
         " partner and meets that of the other.",
         fix=(
             "See what is found: ldconfig -p | grep -E 'nvrtc|cudart'; echo $LD_LIBRARY_PATH",
@@ -37,11 +38,11 @@ TEXTS: dict[str, Text] = {
     ),
     "cudnn-older-than-build": Text(
         title="The cuDNN that is loaded is older than the framework was built with",
-        cause="Built against cuDNN {wanted}, loaded is {found}.",
+        cause="⟦Built against cuDNN {wanted}, loaded is {found}. ⟧An older copy is found first.",
         fix=(
             "Find the older copy: ldconfig -p | grep cudnn; echo $LD_LIBRARY_PATH",
-            "Remove it from the path, or install the wanted one: python -m pip install"
-            ' "nvidia-cudnn-cu12=={wanted}.*" (cu11, cu13 as fits).',
+            "Remove it from the path⟦, or install the wanted one: python -m pip install"
+            ' "nvidia-cudnn-cu12=={wanted}.*" (cu11, cu13 as fits)⟧.',
         ),
     ),
 }

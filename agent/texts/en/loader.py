@@ -48,7 +48,8 @@ TEXTS: dict[str, Text] = {
     ),
     "bundled-cuda-libs-not-on-path": Text(
         title="NVIDIA's pip libraries are installed, but the loader does not look there",
-        cause="{library} lies in site-packages/nvidia/*/lib; only torch finds these directories by"
+        cause="The library⟦ ({library})⟧ lies in site-packages/nvidia/*/lib; only torch finds"
+        " these directories by"
         " itself, other programs search LD_LIBRARY_PATH.",
         fix=(
             'Add all of their directories: export LD_LIBRARY_PATH=$(python -c "import glob, site;'
@@ -59,7 +60,9 @@ TEXTS: dict[str, Text] = {
     ),
     "lib-built-for-other-cuda-major": Text(
         title="A library was built for another CUDA major than what is here",
-        cause="{library} belongs to CUDA {wanted}; the libraries here are of {found}.",
+        cause="⟦{library} belongs to CUDA {wanted}; the libraries here are of {found}. ⟧A"
+        " program finds only"
+        " libraries of the major it was linked with.",
         fix=(
             "Install the package's build for the CUDA that is here (its index or extra for that"
             " major), or change it to one that is.",
@@ -69,7 +72,8 @@ TEXTS: dict[str, Text] = {
     ),
     "cuda-runtime-libs-missing-in-container": Text(
         title="The image lacks CUDA libraries; the host's do not count",
-        cause="The container toolkit mounts only the driver's libraries. {library} belongs to the"
+        cause="The container toolkit mounts only the driver's libraries. What is missing⟦"
+        " ({library})⟧ belongs to the"
         " CUDA runtime, which has to be inside the image and on its loader path.",
         fix=(
             "Start from an image that holds it (nvidia/cuda:<version>-cudnn-runtime-<os> instead of"
@@ -89,7 +93,8 @@ TEXTS: dict[str, Text] = {
     ),
     "ld-library-path-shadows-torch-libs": Text(
         title="An older CUDA library on the path hides the one that torch brings",
-        cause="torch {torch} brings its own CUDA libraries; LD_LIBRARY_PATH or a system CUDA makes"
+        cause="torch⟦ {torch}⟧ brings its own CUDA libraries; LD_LIBRARY_PATH or a system CUDA"
+        " makes"
         " the loader take an older copy first.",
         fix=(
             'Try without it: env -u LD_LIBRARY_PATH {python_path} -c "import torch"',

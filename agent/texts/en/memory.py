@@ -18,8 +18,9 @@ TEXTS: dict[str, Text] = {
     ),
     "gpu-memory-fragmented": Text(
         title="The GPU's memory is in pieces: much is reserved, no block is large enough",
-        cause="torch holds {found} that it does not use, in blocks that cannot serve a request of"
-        " {wanted}.",
+        cause="torch holds memory⟦ ({found})⟧ that it does not use, in blocks that cannot serve"
+        " the request⟦"
+        " of {wanted}⟧.",
         fix=(
             "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
             "Call torch.cuda.empty_cache() between phases; keep shapes equal where you can.",
@@ -27,18 +28,22 @@ TEXTS: dict[str, Text] = {
     ),
     "gpu-memory-held-by-other-process": Text(
         title="Another process holds the GPU's memory",
-        cause="{found} of {limit} are held by somebody else: often the child of a program that"
+        cause="Memory⟦ ({found})⟧⟦ of {limit}⟧ is held by somebody else: often the child of a"
+        " program that"
         " died, or another user.",
         fix=(
             "See who: nvidia-smi; then for your own: ps -fp <pid>, kill <pid>",
             "Workers of a dead parent do not show there: fuser -v /dev/nvidia*",
         ),
-        message="GPU memory ({found}) is held by processes that are not visible to us. Please free"
+        message="GPU memory⟦ ({found})⟧ is held by processes that are not visible to us. Please"
+        " free"
         " or reset the GPU.",
     ),
     "gpu-memory-too-small": Text(
         title="The job needs more memory than this GPU has",
-        cause="The card has {limit}; the request that failed was {wanted}.",
+        cause="⟦The card has {limit}. ⟧⟦The request that failed was {wanted}. ⟧What the program"
+        " keeps and asks for"
+        " does not fit.",
         fix=(
             "Make the input smaller (length, resolution), then the batch; use gradient"
             " checkpointing or a smaller dtype.",

@@ -26,7 +26,7 @@ TEXTS: dict[str, Text] = {
     ),
     "visible-devices-wrong-index": Text(
         title="An index is asked for that this machine does not have",
-        cause="{value}: the machine shows {count} devices to the process, counted from 0; the first"
+        cause="⟦{value}. ⟧⟦The process is shown {count} devices, counted from 0. ⟧The first"
         " wrong index hides all that follow.",
         fix=(
             "See what there is: nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES",

@@ -7,19 +7,21 @@ from agent.texts import Text
 TEXTS: dict[str, Text] = {
     "glibc-too-old": Text(
         title="The system's C library (glibc) is too old for this binary",
-        cause="The binary needs glibc {wanted}; the system has {found}. glibc cannot be replaced"
+        cause="The binary needs a newer glibc⟦ ({wanted})⟧ than the system has⟦ ({found})⟧."
+        " glibc cannot be replaced"
         " inside an environment.",
         fix=(
             "Use an image or a system with a newer glibc (a container with Ubuntu 22.04 or newer"
             " runs on an old host).",
             "Or install an older release of the package that was built for this glibc.",
         ),
-        message="The operating system's glibc ({found}) is too old for our software, which needs"
-        " {wanted}. Please offer a newer operating system image.",
+        message="The operating system's glibc⟦ ({found})⟧ is too old for our software⟦, which needs"
+        " {wanted}⟧. Please offer a newer operating system image.",
     ),
     "libstdcxx-too-old": Text(
         title="An old libstdc++ is found first",
-        cause="The binary needs {wanted}; the libstdc++ named in the evidence is older.",
+        cause="The binary needs a newer one⟦ ({wanted})⟧; the libstdc++ named in the evidence is"
+        " older.",
         fix=(
             "See which one is meant: strings <that file> | grep GLIBCXX | tail -3",
             "In conda: conda install -c conda-forge libstdcxx-ng, or take the old copy off"
@@ -37,8 +39,8 @@ TEXTS: dict[str, Text] = {
     ),
     "numpy-abi-mismatch": Text(
         title="A module built for NumPy 1 runs beside NumPy 2",
-        cause="torch {torch} (or the module named) was compiled for NumPy 1; installed is"
-        " {found}. torch is built for NumPy 2 from 2.3 on.",
+        cause="torch⟦ {torch}⟧ (or the module named) was compiled for NumPy 1; installed is"
+        " NumPy 2⟦ ({found})⟧. torch is built for NumPy 2 from 2.3 on.",
         fix=(
             'python -m pip install "numpy<2"',
             "Or upgrade torch and the other compiled packages.",
@@ -46,16 +48,18 @@ TEXTS: dict[str, Text] = {
     ),
     "python-too-new-for-torch": Text(
         title="No torch wheel exists for this Python version",
-        cause="pip found no torch for Python {python}; the wheels go up to Python {limit}.",
+        cause="pip found no torch for this Python⟦ ({python})⟧⟦; the wheels go up to Python"
+        " {limit}⟧.",
         fix=(
-            "Make an environment with an older Python: uv venv --python {limit} (or conda create"
-            " -n torch python={limit})",
+            "Make an environment with an older Python⟦: uv venv --python {limit} (or conda create"
+            " -n torch python={limit})⟧",
             "Then install torch in it.",
         ),
     ),
     "local-module-shadows-import": Text(
         title="A file of yours is imported instead of the real module",
-        cause="{value} has the name of a module and lies in the working directory or next to the"
+        cause="It has the name of a module⟦ ({value})⟧ and lies in the working directory or next"
+        " to the"
         " script, where Python looks first.",
         fix=(
             "Rename it, and delete __pycache__ beside it.",
@@ -65,7 +69,7 @@ TEXTS: dict[str, Text] = {
     "stale-torch-in-user-site": Text(
         title="An old torch in your user site directory wins over the new one",
         cause="~/.local/lib/python*/site-packages is searched before the environment's packages,"
-        " and holds another torch ({found}).",
+        " and holds another torch⟦ ({found})⟧.",
         fix=(
             'See which is taken: {python_path} -c "import torch; print(torch.__file__)"',
             'Try without it: PYTHONNOUSERSITE=1 {python_path} -c "import torch"',

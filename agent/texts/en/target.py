@@ -7,7 +7,7 @@ from agent.texts import Text
 TEXTS: dict[str, Text] = {
     "torch-not-installed": Text(
         title="torch is not installed in this Python",
-        cause="The interpreter {python_path} has no torch.",
+        cause="The interpreter⟦ {python_path}⟧ has no torch.",
         fix=(
             "If your program uses another Python, name it: --python <path>",
             "Else install it: {wheel}",
@@ -15,15 +15,17 @@ TEXTS: dict[str, Text] = {
     ),
     "other-interpreter-has-torch": Text(
         title="Another Python on this machine has torch",
-        cause="torch is installed for {path}, not for the Python that would be taken by default.",
+        cause="torch is installed for another Python⟦, {path}⟧, not for the one that would be"
+        " taken by default.",
         fix=(
-            "Use it: {path} your_program.py (or activate its environment first).",
-            "Or check it: --python {path}",
+            "Use it⟦: {path} your_program.py⟧ (or activate its environment first).",
+            "Or check it: --python ⟦{path}⟧",
         ),
     ),
     "torch-installation-incomplete": Text(
         title="torch is only half installed",
-        cause="A part of it is there, but not the package: {value}. An install was interrupted, the"
+        cause="A part of it is there, but not the package⟦: {value}⟧. An install was"
+        " interrupted, the"
         " disk was full, or files were deleted by hand.",
         fix=(
             "See whether the disk is full: df -h",
@@ -33,7 +35,7 @@ TEXTS: dict[str, Text] = {
     ),
     "python-paths-disagree": Text(
         title="Two Pythons or two copies of a package are mixed in this session",
-        cause="What is loaded may not be what was installed: {value}.",
+        cause="What is loaded may not be what was installed⟦: {value}⟧.",
         fix=(
             'See what is taken: {python_path} -c "import sys, torch; print(sys.executable,'
             ' torch.__file__)"',
@@ -43,7 +45,7 @@ TEXTS: dict[str, Text] = {
     ),
     "torch-crashes-on-import": Text(
         title="Importing torch fails",
-        cause="It ended with: {value}",
+        cause="It ended with an error⟦: {value}⟧.",
         fix=(
             'See it for yourself: {python_path} -X faulthandler -c "import torch"',
             "Try without the session's paths: env -u LD_LIBRARY_PATH -u PYTHONPATH"
@@ -64,7 +66,7 @@ TEXTS: dict[str, Text] = {
     ),
     "torch-import-hangs": Text(
         title="Importing torch does not end",
-        cause="It was still running after {value}. Usual reasons: the environment lies on a slow"
+        cause="It was still running⟦ after {value}⟧. Usual reasons: the environment lies on a slow"
         " network disk, or a driver call hangs.",
         fix=(
             'See where it stands: {python_path} -X importtime -c "import torch" 2>&1 | tail',
@@ -74,8 +76,8 @@ TEXTS: dict[str, Text] = {
     ),
     "ssh-session-lacks-environment": Text(
         title="This login shell lacks the container's environment",
-        cause="The container's first process has variables that SSH sessions do not inherit:"
-        " {value}.",
+        cause="The container's first process has variables that SSH sessions do not inherit"
+        "⟦: {value}⟧.",
         fix=(
             "Take them over: export $(tr '\\0' '\\n' < /proc/1/environ | grep -E"
             " '^(LD_LIBRARY_PATH|PATH|CUDA_|NVIDIA_|NCCL_)' | xargs -d '\\n')",

@@ -17,7 +17,7 @@ TEXTS: dict[str, Text] = {
     ),
     "cuda-home-malformed": Text(
         title="CUDA_HOME is not a single directory",
-        cause="It is set to {value}. CUDA_HOME names one toolkit directory; it is not a list like"
+        cause="⟦It is set to {value}. ⟧CUDA_HOME names one toolkit directory; it is not a list like"
         " PATH, and not its bin directory.",
         fix=(
             "export CUDA_HOME=/usr/local/cuda",
@@ -26,17 +26,19 @@ TEXTS: dict[str, Text] = {
     ),
     "nvcc-torch-cuda-mismatch": Text(
         title="The toolkit for building is of another CUDA version than torch",
-        cause="Found for building: CUDA {found}; torch {torch} was built with {wanted}.",
+        cause="⟦Found for building: CUDA {found}; torch was built with {wanted}. ⟧Extensions"
+        " must be built with"
+        " the CUDA major that torch was built with.",
         fix=(
-            "Point to a toolkit of torch's CUDA: export CUDA_HOME=/usr/local/cuda-{wanted}"
-            " PATH=/usr/local/cuda-{wanted}/bin:$PATH",
+            "Point to a toolkit of torch's CUDA⟦: export CUDA_HOME=/usr/local/cuda-{wanted}"
+            " PATH=/usr/local/cuda-{wanted}/bin:$PATH⟧",
             "If it is not there, install it (conda install -c nvidia cuda-toolkit=<version>), or"
             " install a torch built for the toolkit that is.",
         ),
     ),
     "nvcc-too-old-for-arch": Text(
         title="The nvcc found first is too old for this GPU",
-        cause="nvcc {found} cannot make code for {architecture}.",
+        cause="This nvcc⟦ ({found})⟧ cannot make code for the GPU⟦ ({architecture})⟧.",
         fix=(
             "See which one is found: which nvcc; nvcc --version",
             "Put a newer toolkit first (CUDA_HOME and PATH), of torch's CUDA major.",
@@ -45,7 +47,8 @@ TEXTS: dict[str, Text] = {
     ),
     "nvcc-dropped-arch": Text(
         title="This nvcc no longer makes code for an old GPU architecture",
-        cause="The build asks for {architecture}, which this toolkit has dropped.",
+        cause="The build asks for an architecture⟦ ({architecture})⟧ which this toolkit has"
+        " dropped.",
         fix=(
             "Build only for the GPUs at hand: export TORCH_CUDA_ARCH_LIST=<their capability>",
             "For that old GPU use an older toolkit.",
@@ -56,8 +59,8 @@ TEXTS: dict[str, Text] = {
         cause="Extensions, and Triton's launcher at the first compiled kernel, are compiled against"
         " them.",
         fix=(
-            "Debian, Ubuntu: apt-get install python3-dev (for another version:"
-            " python{python}-dev). Fedora, RHEL: dnf install python3-devel",
+            "Debian, Ubuntu: apt-get install python3-dev⟦ (for this version:"
+            " python{python}-dev)⟧. Fedora, RHEL: dnf install python3-devel",
             "Without root: use a conda or uv Python, which bring their headers.",
         ),
     ),
@@ -76,8 +79,8 @@ TEXTS: dict[str, Text] = {
         " to compile extensions, not to run torch.",
         fix=(
             "Use a prebuilt wheel of the extension, or a -devel image.",
-            "Or install a toolkit of torch's CUDA ({torch_cuda}) and set CUDA_HOME to it: conda"
-            " install -c nvidia cuda-toolkit={torch_cuda}",
+            "Or install a toolkit of torch's CUDA and set CUDA_HOME to it⟦: conda"
+            " install -c nvidia cuda-toolkit={torch_cuda}⟧",
         ),
     ),
     "compiler-unsuited": Text(
@@ -105,8 +108,9 @@ TEXTS: dict[str, Text] = {
     ),
     "cuda-home-from-symlink": Text(
         title="Builds would use /usr/local/cuda, which is of another CUDA than torch",
-        cause="CUDA_HOME is not set; torch takes {path} (CUDA {found}), while it was built with"
-        " {torch_cuda} itself. Running is not affected, building extensions is.",
-        fix=("Before building: export CUDA_HOME=<a toolkit of CUDA {torch_cuda}>",),
+        cause="CUDA_HOME is not set; torch takes /usr/local/cuda⟦ (CUDA {found})⟧, while it was"
+        " built with"
+        " another⟦ ({torch_cuda})⟧ itself. Running is not affected, building extensions is.",
+        fix=("Before building: export CUDA_HOME=<a toolkit of torch's CUDA⟦, {torch_cuda}⟧>",),
     ),
 }
