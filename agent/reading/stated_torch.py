@@ -25,7 +25,9 @@ def _torch(draft: Draft, value: str, line: int) -> None:
 
 
 def _torch_cuda(draft: Draft, value: str, line: int) -> None:
-    if re.fullmatch(r"(?:none|n/a|cpu(?: only)?)", value, re.I):
+    if value.upper() == "N/A":
+        return  # so a ROCm build answers
+    if re.fullmatch(r"(?:none|cpu(?: only)?)", value, re.I):
         if draft.get("torch.hip_version") is None and draft.get("torch.version"):
             draft.put("torch.build", "cpu", line, MESSAGE)
         return
