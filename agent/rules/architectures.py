@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from agent.rules.case import Case
 from agent.rules.versions import EMBEDDED, Version, covers, newest, version
 from agent.tables.drivers import CAPABILITIES
+from agent.tables.wheels import FIRST_RELEASES
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ def gap_of(case: Case) -> Gap | None:
                 return Gap(capability, bool(top) and capability > top)
         elif found := _gap_of_toolkit(case.torch_cuda, capability):
             return found
+        elif is_before_first_release(case.torch_version, capability):
+            return Gap(capability, newer=True)
         elif (1, 3) <= case.torch_version[:2] < (2, 0) and capability < (3, 7):
             return Gap(capability, newer=False)  # binaries from 1.3 start at 3.7
     return None
@@ -71,6 +74,12 @@ def range_of_toolkit(cuda: Version) -> tuple[Version, Version] | None:
     """The lowest and the highest capability that a CUDA version can make code for."""
     known = [found for first, found in sorted(CAPABILITIES.items()) if first <= cuda[:2]]
     return known[-1] if cuda and known else None
+
+
+def is_before_first_release(torch: Version, capability: Version) -> bool:
+    """Whether this torch release is older than the first one with code for such a GPU."""
+    first = [release for lowest, release in FIRST_RELEASES if capability >= lowest]
+    return bool(torch and first) and torch[:2] < first[-1]
 
 
 def within_toolkit(case: Case) -> bool:

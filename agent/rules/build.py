@@ -93,6 +93,11 @@ EXTENSIONS = [
 
 def gpu_newer_than_build(case: Case) -> Diagnosis | None:
     """The GPU is newer than everything in the build's list."""
+    fft = case.hits("cufft_internal_error")
+    ada = max(capabilities_of(case), default=()) >= (8, 9)
+    if fft and ada and () < case.torch_cuda < (11, 8):
+        # Its own kernels run the code for 8.6; cuFFT before CUDA 11.8 does not know the GPU.
+        return Diagnosis(weight=70, hits=fft, evidence=torch_at(case), values=wheel_values(case))
     return _architecture_gap(case, newer=True)
 
 
@@ -128,7 +133,7 @@ def _named_only(case: Case, newer: bool) -> Diagnosis | None:
     if not hits or gap_of(case) is not None or covered(case) or case.built_for == "rocm":
         return None
     capability = next(iter(capabilities_of(case)), ())
-    is_new = bool(capability) and capability >= (9, 0)
+    is_new = bool(capability) and capability >= (8, 0)
     if is_new != newer:
         return None
     return Diagnosis(weight=70, hits=hits, values={"architecture": dotted(capability)})

@@ -385,7 +385,10 @@ def _extension_lacks_runtime(case: Case) -> Diagnosis | None:
 def _is_extension(case: Case, hit: Hit, line: str) -> bool:
     if case.says("onnxruntime", "tensorflow", "cupy", "jaxlib", "ctranslate2"):
         return False  # these do not link to torch
-    if re.search(r"_cuda\S{0,60}\.so|_C\.\S{0,60}\.so|_ext\S{0,60}\.so", line.split(hit.text)[0]):
+    if re.search(
+        r"\b\w{1,40}\._C\b|_cuda\S{0,60}\.so|_C\.\S{0,60}\.so|_ext\S{0,60}\.so",
+        line.split(hit.text)[0],
+    ):
         return True
     return bool(case.hits("extension_import_failed"))
 

@@ -109,6 +109,15 @@ def mixed_cuda_toolkits(case: Case) -> Diagnosis | None:
             hits=hits,
             values={"found": ", ".join(sorted(toolkits)) or "two versions"},
         )
+    on_path = set(re.findall(r"/cuda-(\d{1,2}\.\d)\b", case.env("LD_LIBRARY_PATH") or ""))
+    failing = case.hits("symbol_undefined", "cuda_library_symbol", "library_missing")
+    if len(on_path) > 1 and (failing or case.says("version mismatch")):
+        return Diagnosis(
+            weight=62,
+            hits=failing,
+            evidence=case.env_at("LD_LIBRARY_PATH"),
+            values={"found": ", ".join(sorted(on_path))},
+        )
     mixed = case.says("jitify", "nvrtc", "cudart", "libnvvm", "runtime compilation failed")
     if mixed and len(toolkits) > 1 and case.says("error", "exception", "failed"):
         return Diagnosis(

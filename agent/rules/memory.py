@@ -13,9 +13,15 @@ _LARGE = 30 * GIB
 _FRAGMENT = 2.0  # reserved but unused memory against the request that failed
 
 
+_WATCH = ("nvidia-smi while the program runs: how much memory of the GPU is used?",)
+
+
 def gpu_memory_exhausted(case: Case) -> Diagnosis | None:
     """No GPU memory is left, although the error names something else."""
     hits = case.hits("handle_failed")
+    if not hits and (weak := case.hits("library_internal_error")):
+        hinted = case.says("batch", "memory", "vram", "mib /")
+        return Diagnosis(weight=58 if hinted else 20, hits=weak, look_at=_WATCH)
     if not hits or case.hits("cudnn_incompatible", "cudnn_sublibraries"):
         return None
     full = _used_share(case)
@@ -26,9 +32,7 @@ def gpu_memory_exhausted(case: Case) -> Diagnosis | None:
         weight=86 if (full or 0) > 0.9 or also else 64,
         hits=(*hits, *also),
         evidence=_memory_at(case) if full else (),
-        look_at=()
-        if full
-        else ("nvidia-smi while the program runs: how much memory of the GPU is used?",),
+        look_at=() if full else _WATCH,
     )
 
 

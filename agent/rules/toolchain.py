@@ -44,10 +44,24 @@ def nvcc_torch_cuda_mismatch(case: Case) -> Diagnosis | None:
     """The toolkit found for building has another CUDA version than torch."""
     hits = case.hits("cuda_versions_differ")
     if not hits:
-        return None
+        return _nvcc_of_other_major(case)
     numbers = [part for part in hits[0].groups if part]
     values = {"found": numbers[0], "wanted": numbers[1]} if len(numbers) == 2 else {}
     return Diagnosis(weight=92, hits=hits, evidence=torch_at(case), values=values)
+
+
+def _nvcc_of_other_major(case: Case) -> Diagnosis | None:
+    """A build fails, and the nvcc found is of another CUDA major than torch."""
+    nvcc, wanted = _nvcc(case), case.torch_cuda
+    failing = case.says("error compiling", "error building extension", "subcommand failed")
+    if not nvcc or not wanted or nvcc[0] == wanted[0] or not failing:
+        return None
+    return Diagnosis(
+        weight=62,
+        hits=case.hits("building")[:2],
+        evidence=torch_at(case),
+        values={"found": dotted(nvcc[:2]), "wanted": dotted(wanted[:2])},
+    )
 
 
 def nvcc_too_old_for_arch(case: Case) -> Diagnosis | None:

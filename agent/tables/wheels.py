@@ -199,4 +199,12 @@ def _read(line: str) -> Wheel:
     )
 
 
+# The first torch release whose binaries hold code for a GPU of this capability or newer.
+# Source: PyTorch release notes; the arch lists above.
+FIRST_RELEASES: tuple[tuple[tuple[int, int], tuple[int, int]], ...] = (
+    ((8, 0), (1, 7)),
+    ((9, 0), (2, 0)),
+    ((10, 0), (2, 7)),
+)
+
 WHEELS: tuple[Wheel, ...] = tuple(_read(line) for line in _ROWS.splitlines())

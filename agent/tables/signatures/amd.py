@@ -73,7 +73,7 @@ ROWS: tuple[Signature, ...] = (
         "kfd_missing",
         ("/dev/kfd", "rock module", "amdgpu", "driver not initialized", "kfd"),
         r"ROCk module is NOT loaded"
-        r"|/dev/kfd[^\n]{0,60}(?:No such file|does not exist|missing|not (?:found|present|exist))"
+        r"|/dev/kfd[^\n]{0,60}(?:[Nn]o such file|does not exist|missing|not (?:found|present|exist))"
         r"|(?:no|missing|without) /dev/kfd|modprobe: FATAL: Module amdgpu not found"
         r"|[Dd]river not initialized \(amdgpu not found in modules\)"
         r"|AMDSMI_STATUS_DRIVER_NOT_LOADED|Unable to open /dev/kfd read-write: No such (?:file|device)"
@@ -96,7 +96,8 @@ ROWS: tuple[Signature, ...] = (
         r"|/dev/(?:kfd|dri/\w+)['\"]?[^\n]{0,60}(?:Permission denied|Operation not permitted|EACCES)"
         r"|(?:Permission denied|EACCES)[^\n]{0,40}/dev/(?:kfd|dri)"
         r"|is not (?:a )?member of \"?(?:render|video)\"? group"
-        r"|not in the (?:render|video) group|Failed to open /dev/(?:kfd|dri\S*)",
+        r"|not in the (?:render|video) group|Failed to open /dev/(?:kfd|dri\S*)"
+        r"|missing the following required groups: [^\n]{0,30}(?:render|video)",
         "Unable to open /dev/kfd read-write: Permission denied",
         "rocminfo",
     ),
@@ -127,10 +128,12 @@ ROWS: tuple[Signature, ...] = (
             "no binary for gpu",
             "unable to find code object",
             "hiperror",
+            "shared object initialization failed",
         ),
         r"HIP error: (?:invalid device function|device kernel image is invalid"
         r"|no kernel image is available)|hipError(?:NoBinaryForGpu|InvalidDeviceFunction|InvalidImage"
         r"|SharedObjectInitFailed|InvalidKernelFile)"
+        r"|HIP error: shared object initialization failed"
         r"|Unable to find code object for all current devices|HIP[^\n]{0,60}no kernel image",
         "RuntimeError: HIP error: invalid device function",
         _HIP,
@@ -223,9 +226,18 @@ ROWS: tuple[Signature, ...] = (
         r"does not provide the extra 'device-gfx\w+'"
         r"|No module named '(?:_?rocm_sdk_(?:device|libraries)\w*)'"
         r"|(?:device|kernel|GPU) (?:package|wheel)s?[^\n]{0,40}(?:missing|not installed)"
-        r"|kpack[^\n]{0,60}(?:not found|missing|No such file)",
+        r"|kpack[^\n]{0,60}(?:not found|missing|No such file)"
+        r"|[\w*]\.kpack'?\s{0,3}\n[ \t]*\(?(?:no output|nothing|none|empty)\b",
         "WARNING: rocm 7.14.0a20260519 does not provide the extra 'device-gfx950'",
         "github.com/ROCm/TheRock/issues/5347",
+    ),
+    Signature(
+        "daemon_lacks_device",
+        ("adding custom device",),
+        r"error gathering device information while adding custom device \\?\"(/dev/[\w/]{1,40})",
+        'Error response from daemon: error gathering device information while adding custom device'
+        ' "/dev/kfd": no such file or directory',
+        "moby daemon/devices: the host has no such node",
     ),
     Signature(
         "partition_wording",
@@ -237,8 +249,11 @@ ROWS: tuple[Signature, ...] = (
     ),
     Signature(
         "partition_not_listed",
-        ("allocatable", "capacity", "amd.com/gpu", "only", "detect", "device plugin", "listed"),
-        r"amd\.com/gpu\"?\S*[: ]{1,4}\"?(?:0|8)\b|(?:allocatable|capacity)[^\n]{0,40}\b(?:0|8)\b"
+        ("allocatable", "capacity", "com/gpu", "only", "detect", "device plugin", "listed",
+         "_partition: n/a", " of "),
+        r"amd\\?\.com/gpu\"?\S{0,6}(?:[: ]{1,4}|\s{0,4}\n)\"?(?:0|8)\b|(?:allocatable|capacity)[^\n]{0,40}\b(?:0|8)\b"
+        r"|(?:COMPUTE|MEMORY)_PARTITION: N/A|\b\d{1,2} of (?:the |all )?\d{1,2} (?:GPUs?|partitions?"
+        r"|devices?|listed)|[Oo]nly \d{1,2} (?:of \d{1,2} )?(?:GPUs|partitions|devices)"
         r"|(?:still|only) (?:shows? |lists? |sees? |reports? |detects? )?8\b"
         r"|(?:fails? to|does ?n.t|not|cannot|only)[^\n]{0,30}(?:detect|list|enumerat|expose|recogni)"
         r"[^\n]{0,40}(?:partition|GPU|device|all)|partitions?[^\n]{0,40}not (?:listed|correctly|"

@@ -15,7 +15,7 @@ ROWS: tuple[Signature, ...] = (
         "cuda_available_true",
         ("available",),
         r"(?:Is CUDA available|CUDA available|cuda_available|torch\.cuda\.is_available\(\))"
-        r"[\"'`]?\)?\s{0,60}(?:[:=]|==|->|returns|is)*\s{0,60}True\b",
+        r"[\"'`)]{0,3}\s{0,60}(?:[:=]|==|->|returns|is)*\s{0,60}True\b",
         "Is CUDA available: True",
         "torch.utils.collect_env",
     ),
@@ -23,7 +23,7 @@ ROWS: tuple[Signature, ...] = (
         "cuda_available_false",
         ("available",),
         r"(?:Is CUDA available|CUDA available|cuda_available|torch\.cuda\.is_available\(\))"
-        r"[\"'`]?\)?\s{0,60}(?:[:=]|==|->|returns|is)*\s{0,60}False\b",
+        r"[\"'`)]{0,3}\s{0,60}(?:[:=]|==|->|returns|is)*\s{0,60}False\b",
         "Is CUDA available: False",
         "torch.utils.collect_env",
     ),
@@ -168,8 +168,9 @@ ROWS: tuple[Signature, ...] = (
     ),
     Signature(
         "ptxas_lacks_arch",
-        ("is not defined for option 'gpu-name'", "ptxas fatal"),
-        r"ptxas fatal\s{0,60}: Value '(sm_\w{1,120})' is not defined for option 'gpu-name'",
+        ("is not defined for option 'gpu-name'", "ptxas too old", "ptxas is too old", "support cc"),
+        r"ptxas fatal\s{0,60}: Value '(sm_\w{1,120})' is not defined for option 'gpu-name'"
+        r"|ptxas (?:is )?too old|ptxas does not support CC \d",
         "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'",
         "ptxas of nvidia-cuda-nvcc wheels",
     ),
@@ -434,8 +435,8 @@ ROWS: tuple[Signature, ...] = (
     ),
     Signature(
         "fork_context",
-        ("fork", "multiprocessing", "dataloader", "worker", "celery", "gunicorn", "prefork"),
-        r"multiprocessing|DataLoader worker|\bfork(?:ed|ing)?\b|prefork|preload_app|os\.fork"
+        ("fork", "multiprocessing", "dataloader", "worker", "celery", "gunicorn", "uwsgi"),
+        r"multiprocessing|DataLoader worker|\bfork(?:s|ed|ing)?\b|gunicorn|celery|uwsgi|prefork|preload_app|os\.fork"
         r"|_utils[./]worker|ForkProcess",
         '  File "/usr/lib/python3.10/multiprocessing/process.py", line 108, in run',
         "CPython traceback frames",
@@ -512,5 +513,19 @@ ROWS: tuple[Signature, ...] = (
         r"libcuda\.so[.\d]{0,12} (?:=>|->) /\S{0,120}/stubs/",
         "libcuda.so.1 => /usr/local/cuda/lib64/stubs/libcuda.so.1 (0x00007f)",
         "ldd",
+    ),
+    Signature(
+        "library_internal_error",
+        ("cudnn_status_internal_error", "cudnn_status_execution_failed"),
+        r"CUDNN_STATUS_INTERNAL_ERROR\b(?!_)|CUDNN_STATUS_EXECUTION_FAILED\b(?!_)",
+        "RuntimeError: cuDNN error: CUDNN_STATUS_INTERNAL_ERROR",
+        "cuDNN status names",
+    ),
+    Signature(
+        "cufft_internal_error",
+        ("cufft_internal_error",),
+        r"CUFFT_INTERNAL_ERROR",
+        "RuntimeError: cuFFT error: CUFFT_INTERNAL_ERROR",
+        "github.com/pytorch/pytorch/issues/88038",
     ),
 )

@@ -106,7 +106,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "nouveau_in_use",
         ("nouveau",),
-        r"Kernel driver in use: nouveau|the Nouveau kernel driver is currently in use"
+        r"Kernel driver in use: nouveau|[Tt]he Nouveau kernel driver is currently in use"
         r"|^nouveau\s+\d{5,8}\s+[1-9]",
         "Kernel driver in use: nouveau",
         "lspci -k; NVIDIA's installer",

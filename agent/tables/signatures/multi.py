@@ -45,6 +45,7 @@ ROWS: tuple[Signature, ...] = (
             "ncclremoteerror",
             "socketstartconnect",
             "net/socket",
+            "same subnet",
         ),
         r"(?:NCCL WARN|socket\w*:|[Cc]all to connect|connect to)[^\n]{0,100}(?:[Cc]onnection timed out"
         r"|No route to host|Connection refused|Network is unreachable|connection abort)"
@@ -90,6 +91,7 @@ ROWS: tuple[Signature, ...] = (
             "enable access between",
             "peer-to-peer",
             "canaccesspeer",
+            "peeraccess",
         ),
         r"peer access is not supported between (?:these )?two devices|cudaErrorPeerAccessUnsupported"
         r"|[Cc]an.t enable access between nodes|CANNOT Access Peer"

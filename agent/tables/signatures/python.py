@@ -104,7 +104,7 @@ ROWS: tuple[Signature, ...] = (
             "torchaudio",
             "extension modules",
         ),
-        r"operator torchvision::\w{1,120} does not exist|Couldn.t load custom C\+\+ ops"
+        r"(?:operator torchvision::\w{1,120} does not exist|No such operator torchvision::\w{1,60})|Couldn.t load custom C\+\+ ops"
         r"|Failed to load image Python extension|Could not load this library: \S{0,160}torchtext"
         r"|Could not load this library: \S{0,160}(?:libtorchaudio|_torchaudio)"
         r"|Detected that PyTorch and (torch\w{1,120}) were compiled with different CUDA (?:major )?versions"
