@@ -28,6 +28,16 @@ def torch_cuda_python() -> Path:
     return _interpreter("FIRSTLIGHT_TORCH_CUDA_PYTHON")
 
 
+@pytest.fixture(scope="session")
+def extensions_python() -> Path:
+    """The interpreter of an environment with a CPU build of torch and packages beside it.
+
+    bitsandbytes, jax, numba, onnxruntime, torchao, triton, and PyPI's torchvision, which is for
+    another back end.
+    """
+    return _interpreter("FIRSTLIGHT_EXTENSIONS_PYTHON")
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
     """Turn a skip into a failure where FIRSTLIGHT_NO_SKIPS is set; a GPU may still be missing."""
