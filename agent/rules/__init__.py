@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.rules import (
+    abi,
     absent,
     amd,
     build,
@@ -14,6 +15,8 @@ from agent.rules import (
     driver,
     extensions,
     hardware,
+    kernels,
+    libcuda,
     limits,
     loader,
     memory,
@@ -29,6 +32,8 @@ from agent.rules import (
 from agent.rules.rule import Rule
 
 RULES: tuple[Rule, ...] = (
+    *kernels.RULES,
+    *abi.RULES,
     *absent.RULES,
     *amd.RULES,
     *build.RULES,
@@ -40,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     *driver.RULES,
     *extensions.RULES,
     *hardware.RULES,
+    *libcuda.RULES,
     *limits.RULES,
     *loader.RULES,
     *memory.RULES,

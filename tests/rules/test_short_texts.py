@@ -761,7 +761,7 @@ Nvidia driver version: 550.54.15""",
     ),
     (
         "driver-too-old-for-build",
-        """AssertionError: 
+        """AssertionError:
 The NVIDIA driver on your system is too old (found version 9000).
 Please update your GPU driver
 
@@ -876,7 +876,7 @@ note: gunicorn preloads the app and forks workers after the model is on the GPU"
     ),
     (
         "triton-torch-version-mismatch",
-        """AttributeError: 'NoneType' object has no attribute / ImportError: cannot import name 'builtins' from 'triton.language' 
+        """AttributeError: 'NoneType' object has no attribute / ImportError: cannot import name 'builtins' from 'triton.language'
 
 Environment:
 triton: 3.5.0
