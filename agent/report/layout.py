@@ -89,3 +89,14 @@ def seconds(value: float) -> str:
     if value < 120:
         return f"{value:.0f} s"
     return f"{int(value) // 60} min {int(value) % 60} s"
+
+
+def size(value: object) -> str | None:
+    """A number of bytes in words, None for anything else: 512 KiB, 23.5 MiB, 139.8 GiB."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    if value < 1 << 20:
+        return f"{value / 1024:.0f} KiB"
+    if value < 10 << 30:
+        return f"{value / (1 << 20):.1f} MiB"
+    return f"{value / (1 << 30):.1f} GiB"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from agent.model import Json, Stage
 from agent.report import layout
 from agent.report.escape import terminal
-from agent.report.layout import Row, wrap
+from agent.report.layout import Row, size, wrap
 
 
 def measured_rows(stage: Stage) -> list[Row]:
@@ -29,18 +29,18 @@ def _wrapped(text: str) -> list[Row]:
 
 
 def _host(data: Mapping[str, Json]) -> Iterator[str]:
-    peak = _size(data.get("process_peak_bytes"))
+    peak = size(data.get("process_peak_bytes"))
     if peak is not None:
         exact = data.get("process_peak_kind") == "exact"
         known = "its own peak, VmHWM" if exact else "sampled, so at least this"
         yield f"host memory, largest process: {peak} ({known})"
-    tree, count = _size(data.get("tree_peak_bytes")), data.get("processes_peak")
+    tree, count = size(data.get("tree_peak_bytes")), data.get("processes_peak")
     if tree is not None and isinstance(count, int) and count > 1:
         kind = data.get("tree_peak_kind")
         yield f"host memory, all {count} processes: at least {tree} (sampled, {kind})"
-    if (group := _size(data.get("cgroup_peak_bytes"))) is not None:
+    if (group := size(data.get("cgroup_peak_bytes"))) is not None:
         yield f"control group's peak: {group}"
-    if (shm := _size(data.get("shm_used_peak_bytes"))) is not None:
+    if (shm := size(data.get("shm_used_peak_bytes"))) is not None:
         yield f"shared memory (/dev/shm) in use at most: {shm} (everybody's, sampled)"
     if isinstance(data.get("user_seconds"), (int, float)):
         system = data.get("system_seconds") or 0.0
@@ -49,8 +49,8 @@ def _host(data: Mapping[str, Json]) -> Iterator[str]:
 
 def _allocator(data: Mapping[str, Json]) -> Iterator[str]:
     for row in _rows(data.get("allocator")):
-        allocated = _size(row.get("allocated_peak_bytes"))
-        reserved = _size(row.get("reserved_peak_bytes"))
+        allocated = size(row.get("allocated_peak_bytes"))
+        reserved = size(row.get("reserved_peak_bytes"))
         yield (
             f"torch, process {row.get('pid')}, device {row.get('device_index')}: {allocated} "
             f"allocated, {reserved} reserved at the peak (exact)"
@@ -60,7 +60,7 @@ def _allocator(data: Mapping[str, Json]) -> Iterator[str]:
 def _devices(data: Mapping[str, Json]) -> Iterator[str]:
     rows = _rows(data.get("gpus"))
     for row in rows:
-        peak, before = _size(row.get("used_peak_bytes")), _size(row.get("used_at_start_bytes"))
+        peak, before = size(row.get("used_peak_bytes")), size(row.get("used_at_start_bytes"))
         yield f"GPU {row.get('device')}: at least {peak} in use ({before} before; others included)"
     if not rows and isinstance(data.get("gpu_note"), str):
         yield f"GPU memory: not measured ({data['gpu_note']})"
@@ -69,7 +69,7 @@ def _devices(data: Mapping[str, Json]) -> Iterator[str]:
 def _out_of_memory(data: Mapping[str, Json]) -> Iterator[str]:
     sizes = data.get("out_of_memory")
     if isinstance(sizes, Mapping):
-        named = (f"{name[:-6].replace('_', ' ')} {_size(size)}" for name, size in sizes.items())
+        named = (f"{name[:-6].replace('_', ' ')} {size(found)}" for name, found in sizes.items())
         yield f"at the failed allocation: {', '.join(named)}"
 
 
@@ -83,13 +83,3 @@ def keep_alive_line(command: str) -> str:
 
 def _rows(value: Json) -> list[Mapping[str, Json]]:
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
-
-
-def _size(value: Json) -> str | None:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return None
-    if value < 1 << 20:
-        return f"{value / 1024:.0f} KiB"
-    if value < 10 << 30:
-        return f"{value / (1 << 20):.1f} MiB"
-    return f"{value / (1 << 30):.1f} GiB"

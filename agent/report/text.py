@@ -11,16 +11,21 @@ from agent.model import Finding, Stage
 from agent.report import layout
 from agent.report.escape import terminal, terminal_lines
 from agent.report.layout import Row, shortened, wrap
+from agent.report.measurements import measurement_lines
 from agent.report.shown import (
-    DECISION,
     STATUS,
     WHO,
     Shown,
     blamed_devices,
     evidence,
+    python_under_test,
+    reason_in_words,
     root_cause,
+    steps_and_message,
     versions,
+    what_now,
 )
+from agent.report.typed import as_typed
 
 _TONES = {"ready": "good", "degraded": "warn", "blocked": "bad", "inconclusive": "warn"}
 _MOST_ERROR_LINES = 6
@@ -30,7 +35,18 @@ RULER = "-" * 72
 
 def screen_rows(shown: Shown) -> list[Row]:
     """The whole verdict screen."""
-    parts = (_banner, _head, _root, _others, _first_error, _ladder, _versions, _rest, _file)
+    parts = (
+        _banner,
+        _head,
+        _root,
+        _others,
+        _first_error,
+        _ladder,
+        _measured,
+        _versions,
+        _rest,
+        _file,
+    )
     rows: list[Row] = []
     for part in parts:
         added = list(part(shown))
@@ -79,7 +95,7 @@ def _head(shown: Shown) -> Iterator[Row]:
     verdict = shown.verdict
     tone = _TONES[verdict.status]
     yield Row(text=f"{verdict.status.upper()}: {STATUS[verdict.status]}", tone=tone)
-    yield Row(text=f"  Do now: {DECISION[verdict.decision]}", tone="strong")
+    yield from _wrapped(f"Do now: {what_now(verdict)}", "  ", tone="strong")
     if root_cause(shown) is None:
         yield from _wrapped(f"Why: {verdict.reason}", "  ", hard=True)
 
@@ -98,10 +114,11 @@ def _root(shown: Shown) -> Iterator[Row]:
         "confidence)",
         "  ",
     )
-    if root.fix:
+    steps = steps_and_message(root)[0] if root.who != "renter" else root.fix
+    if steps:
         yield Row(text="  What to do, one step at a time:")
-    for number, step in enumerate(root.fix, 1):
-        yield from _wrapped(step, f"  {number}. ")
+    for number, step in enumerate(steps, 1):
+        yield from _wrapped(as_typed(step), f"  {number}. ")
     for pointer, value in evidence(shown, root):
         yield from _wrapped(f"{pointer}: {value[:300]}", "  seen: ", tone="faint", hard=True)
     if root.who != "renter":
@@ -125,6 +142,9 @@ def message_lines(shown: Shown, finding: Finding | None) -> Iterator[str]:
     bundle = shown.bundle
     if finding is not None:
         yield terminal(f"Fault on a GPU machine: {finding.title} [{finding.code}]")
+        asked = steps_and_message(finding)[1]
+        if asked is not None:
+            yield terminal(asked)
     else:
         blocked = (
             f"blocked at {shown.verdict.blocked_at}" if shown.verdict.blocked_at else "blocked"
@@ -163,7 +183,7 @@ def _others(shown: Shown) -> Iterator[Row]:
             f"{finding.title} ({finding.code}; {WHO[finding.who]})", f"  {finding.severity}: "
         )
         for step in finding.fix[:1] if finding.severity != "note" else ():
-            yield from _wrapped(step, "    do: ")
+            yield from _wrapped(as_typed(step), "    do: ")
 
 
 def _first_error(shown: Shown) -> Iterator[Row]:
@@ -202,7 +222,7 @@ def rung_line(stage: Stage) -> str:
     name = shortened(terminal(name), 34)
     padding = " " * (34 - layout.cells(name))
     took = "" if stage.status == "skipped" else layout.seconds(stage.seconds)
-    line = f"  {stage.status:<11} {name}{padding} {took:>10}  {terminal(stage.reason or '')}"
+    line = f"  {stage.status:<11} {name}{padding} {took:>10}  {terminal(reason_in_words(stage))}"
     return shortened(line.rstrip(), layout.WIDTH)
 
 
@@ -214,7 +234,18 @@ def _death(stage: Stage) -> str:
     return f"{how} at step “{stage.steps[-1].name}”" if stage.steps else how
 
 
+def _measured(shown: Shown) -> Iterator[Row]:
+    lines = list(measurement_lines(shown.bundle.stages))
+    if lines:
+        yield Row(text="Measured", tone="strong")
+    for line in lines[:_MOST_ROWS]:
+        yield from _wrapped(line, "  ", hard=True)
+
+
 def _versions(shown: Shown) -> Iterator[Row]:
+    python = python_under_test(shown.bundle)
+    if python is not None:
+        yield from _wrapped(python, "Python under test: ", hard=True)
     known = versions(shown.bundle)
     if not known:
         return
@@ -232,9 +263,12 @@ def _versions(shown: Shown) -> Iterator[Row]:
 
 
 def _rest(shown: Shown) -> Iterator[Row]:
-    missing = shown.verdict.not_covered
+    climbed = {stage.name for stage in shown.bundle.stages}  # the ladder above shows these
+    missing = [
+        line for line in shown.verdict.not_covered if line.split(":")[0].split()[0] not in climbed
+    ]
     if missing:
-        yield Row(text="Not shown by this run:", tone="strong")
+        yield Row(text="Not tried by this run:", tone="strong")
         for line in missing[:8]:
             yield from _wrapped(line, "  - ", hard=True)
         if len(missing) > 8:
