@@ -12,7 +12,12 @@ GPU = "gpu:GPU-00000000-0000-4000-8000-000000000001"
 def test_speeds_copies_and_the_parts_of_a_step_each_have_a_line() -> None:
     matmul = Stage(
         name="matmul", subject=GPU, status="passed",
-        data={"dtypes": [{"dtype": "bfloat16", "tflops": 612.4}, {"dtype": "float64", "tflops": 5}]},
+        data={
+            "dtypes": [
+                {"dtype": "bfloat16", "tflops": 612.4},
+                {"dtype": "float64", "tflops": 5},
+            ]
+        },
     )  # fmt: skip
     memory = Stage(
         name="memory", subject=GPU, status="passed",
