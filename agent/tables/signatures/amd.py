@@ -235,7 +235,7 @@ ROWS: tuple[Signature, ...] = (
         "daemon_lacks_device",
         ("adding custom device",),
         r"error gathering device information while adding custom device \\?\"(/dev/[\w/]{1,40})",
-        'Error response from daemon: error gathering device information while adding custom device'
+        "Error response from daemon: error gathering device information while adding custom device"
         ' "/dev/kfd": no such file or directory',
         "moby daemon/devices: the host has no such node",
     ),
@@ -243,14 +243,23 @@ ROWS: tuple[Signature, ...] = (
         "partition_wording",
         ("cpx", "dpx", "qpx", "partition", "nps"),
         r"\b(?:CPX|DPX|QPX|TPX)\b(?:[/ -]NPS\d)?|\b[cdqt]px_nps\d\b"
-        r"|compute[- ]partition(?:ing)?|amd-smi set -C",
+        r"|compute[- ]partition(?:ing)?(?![^\n]{0,20}\bSPX)|amd-smi set -C (?!SPX)",
         "sudo amd-smi set -C CPX -g all",
         "amd-smi; ROCm/k8s-device-plugin issues 157, 167, 184",
     ),
     Signature(
         "partition_not_listed",
-        ("allocatable", "capacity", "com/gpu", "only", "detect", "device plugin", "listed",
-         "_partition: n/a", " of "),
+        (
+            "allocatable",
+            "capacity",
+            "com/gpu",
+            "only",
+            "detect",
+            "device plugin",
+            "listed",
+            "_partition: n/a",
+            " of ",
+        ),
         r"amd\\?\.com/gpu\"?\S{0,6}(?:[: ]{1,4}|\s{0,4}\n)\"?(?:0|8)\b|(?:allocatable|capacity)[^\n]{0,40}\b(?:0|8)\b"
         r"|(?:COMPUTE|MEMORY)_PARTITION: N/A|\b\d{1,2} of (?:the |all )?\d{1,2} (?:GPUs?|partitions?"
         r"|devices?|listed)|[Oo]nly \d{1,2} (?:of \d{1,2} )?(?:GPUs|partitions|devices)"

@@ -32,7 +32,8 @@ ROWS: tuple[Signature, ...] = (
         r"(?:^|[\s'\"=I])(:/\S{0,160}cuda[^\s'\"]{0,160}|/[^\s'\"]{0,160}cuda[^\s':\"]{0,160}:[^\s'\"]{0,160})/bin/nvcc"
         r"|(?:^|[\s'\"])(:/\S{0,160}cuda[^\s'\"]{0,160}|/[^\s'\":]{0,160}cuda[^\s':\"]{0,160}:[^\s'\"]{0,160})/include\b"
         r"|(?:CUDA_HOME|CUDA_PATH)\s{0,60}[=:]\s{0,60}['\"]?(:/\S{1,160}|/[^\s:'\"]{1,160}:[^\s'\"]{0,160}|\S{0,160}/bin/nvcc\b)"
-        r"|(/\S{0,160}cuda[^\s'\":]{0,160}/bin/bin/nvcc)",
+        r"|(/\S{0,160}cuda[^\s'\":]{0,160}/bin/bin/nvcc)"
+        r"|(['\"]['\"]?/[^\s'\":]{0,160}cuda[^\s'\":]{0,160}['\"]/bin/nvcc)",
         "unable to execute '/usr/local/cuda:/bin/nvcc': No such file or directory",
         "github.com/rusty1s/pytorch_cluster/issues/55; github.com/NVIDIA/apex/issues/368, 500",
     ),

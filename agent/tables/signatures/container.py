@@ -17,6 +17,7 @@ ROWS: tuple[Signature, ...] = (
             "gpu support",
         ),
         r"could not select device driver \\?[\"']?\w*\\?[\"']? with capabilities: \[\[[^\n]{0,40}gpu"
+        r"|could not select device driver \\?[\"']?(?:cdi|nvidia)\\?[\"']? with capabilities"
         r"|[Uu]nknown (?:or invalid )?runtime(?: name| specified)?:? \\?[\"']?nvidia\b"
         r"|[Ii]nvalid runtime name:? \\?[\"']?nvidia"
         r"|exec: \\?\"nvidia-container-(?:runtime|cli|runtime-hook|toolkit)\\?\":[^\n]{0,20}"
@@ -36,10 +37,12 @@ ROWS: tuple[Signature, ...] = (
             "unsatisfied condition",
             "requirement error",
             "this container was built for nvidia driver",
+            "unsupported cuda version: driver",
         ),
         r"unsatisfied condition: ((?:cuda|driver|brand)(?: ?[<>=]+ ?[\w.]+)?)"
         r"|This container was built for (?:NVIDIA Driver Release|CUDA) (\d[\d.]*)[^\n]*"
-        r"(?:later|but)|ERROR: This container requires? (?:NVIDIA )?[Dd]river[^\n]*",
+        r"(?:later|but)|ERROR: This container requires? (?:NVIDIA )?[Dd]river[^\n]*"
+        r"|unsupported CUDA version: driver \d[\d.]* < image (\d[\d.]*)",
         "nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.8, please update"
         " your driver to a newer version, or use an earlier cuda container",
         "libnvidia-container; NGC entry point",

@@ -250,7 +250,8 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "driver_permission",
         ("insufficient permissions", "permission denied", "no_permission", "eacces"),
-        r"Failed to initialize NVML: Insufficient [Pp]ermissions|NVML_ERROR_NO_PERMISSION"
+        r"(?:Failed to initialize NVML|nvml(?: error)?): [Ii]nsufficient [Pp]ermissions"
+        r"|NVML_ERROR_NO_PERMISSION"
         r"|NVMLError_NoPermission"
         r"|/dev/nvidia[\w-]*['\"]?[^\n]{0,60}(?:Permission denied|EACCES)"
         r"|(?:Permission denied|EACCES)[^\n]{0,40}/dev/nvidia",
@@ -264,6 +265,14 @@ ROWS: tuple[Signature, ...] = (
         r" [Ee]rror|NVML: Unknown Error",
         "Failed to initialize NVML: Unknown Error",
         _NVML,
+    ),
+    Signature(
+        "os_call_failed",
+        ("os call failed", "cudaerroroperatingsystem", "error_operating_system", "error 304"),
+        r"OS call failed or operation not supported on this OS|cudaErrorOperatingSystem\b"
+        r"|CUDA_ERROR_OPERATING_SYSTEM\b|[Ee]rror 304\b",
+        "Error 304: OS call failed or operation not supported on this OS",
+        _RUNTIME,
     ),
     Signature(
         "busy_or_unavailable",

@@ -154,6 +154,21 @@ ROWS: tuple[Signature, ...] = (
         "triton common/build.py",
     ),
     Signature(
+        "ldconfig_absent",
+        ("/sbin/ldconfig",),
+        r"[Nn]o such file or directory: '(?:/usr)?/sbin/ldconfig'"
+        r"|'(?:/usr)?/sbin/ldconfig', '-p'\]' (?:died|returned non-zero)",
+        "FileNotFoundError: [Errno 2] No such file or directory: '/sbin/ldconfig'",
+        "github.com/NixOS/nixpkgs/issues/426296: triton looks for libcuda with ldconfig -p",
+    ),
+    Signature(
+        "torch_wheels_not_found",
+        ("not found in the system path",),
+        r"(lib(?:cu|nv|nccl)\w{1,30}\.so)\S{0,12} not found in the system path",
+        "ValueError: libcublas.so.*[0-9] not found in the system path ['/app']",
+        "torch/__init__.py, _preload_cuda_deps",
+    ),
+    Signature(
         "libcuda_unversioned_missing",
         ("libcuda.so:", "libcuda.so "),
         r"libcuda\.so: cannot open shared object file|Error: libcuda\.so\b(?!\.)"

@@ -82,6 +82,13 @@ ROWS: tuple[Signature, ...] = (
         "CPython 3.13",
     ),
     Signature(
+        "name_missing_in_file",
+        ("cannot import name",),
+        r"cannot import name '\w{1,60}' from '([\w.]{1,60})' \(([^()\n]{1,200}[\\/]([\w-]{1,60})\.py)\)",
+        "ImportError: cannot import name 'Random' from 'random' (/home/user/app/random.py)",
+        "CPython",
+    ),
+    Signature(
         "user_frame",
         ('file "',),
         r'^\s*File "([^"\n]+\.py)", line \d+',
@@ -192,6 +199,8 @@ ROWS: tuple[Signature, ...] = (
             "this build",
             "this version",
             "this installation",
+            "gpu offload",
+            "gpu support",
         ),
         r"a CUDA-enabled jaxlib is not installed"
         r"|No GPU/TPU found, falling back to CPU"
@@ -202,6 +211,7 @@ ROWS: tuple[Signature, ...] = (
         r"|built_with_cuda\(\)[^\n]{0,6}False|is_built_with_cuda\S{0,160} False"
         r"|This (?:build|version|installation) of \w{1,120} (?:was|is) (?:not|compiled without|CPU)[^\n]{0,160}"
         r"(?:CUDA|GPU|CPU[- ]only)|(?:dgl|DGL)[^\n]{0,60}not enabled|cpu-only (?:build|version)"
+        r"|not compiled with GPU offload support|was compiled without GPU support"
         r"|Device API cuda is not enabled",
         "An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed."
         " Falling back to cpu.",
