@@ -30,6 +30,11 @@ _COMMAND = re.compile(
 _NAMED = re.compile(rf"^[ \t*>-]*{_NAME}(?: set to)?[ \t]*: ?(\S[^\n]*)$", re.M)
 _ECHOED = re.compile(rf"^\S{{0,60}}[$#%>] ?echo \"?\${{?{_NAME}}}?\"?[ \t]*\n([^\n]*)$", re.M)
 _IN_PYTHON = re.compile(rf"environ\[['\"]{_NAME}['\"]\] ?= ?['\"]([^'\"\n]*)['\"]")
+_ANSWERED = re.compile(
+    rf"(?:environ(?:\.get\(|\[)|getenv\()['\"]{_NAME}['\"][\])]{{1,2}}\s{{0,3}}\n"
+    r"['\"]?([\w.,:/-]+)['\"]?[ \t]*$",
+    re.M,
+)
 _SHM = re.compile(r"--shm-size[= ](\d+(?:\.\d+)?\s?[kmgKMG]?[bB]?)")
 _EMPTY = re.compile(r"^(?:n/?a|none|not set|unset|<not set>|\(not set\))?$", re.I)
 
@@ -49,7 +54,7 @@ def read(page: Page, draft: Draft) -> None:
             for match in _ASSIGNED.finditer(text)
             if text.rfind("\n", 0, match.start(1)) not in starts
         ]
-    for pattern in (_NAMED, _ECHOED, _IN_PYTHON):
+    for pattern in (_NAMED, _ECHOED, _IN_PYTHON, _ANSWERED):
         found += [
             (match.start(1), match[1], match[2])
             for match in pattern.finditer(text)

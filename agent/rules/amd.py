@@ -26,7 +26,9 @@ def is_amd(case: Case) -> bool:
         case.has_amd
         or case.built_for == "rocm"
         or case.facts.drivers.amd is not None
-        or case.says("rocm", "hip error", "hiperror", "amdgpu", "/dev/kfd")
+        or case.says(
+            "rocm", "hip error", "hiperror", "amdgpu", "/dev/kfd", "hip gpus", "miopen", "hiprtc"
+        )
     )
 
 
@@ -98,11 +100,12 @@ def kfd_driver_not_loaded(case: Case) -> Diagnosis | None:
     """amdgpu or kfd is not loaded for the running kernel, so /dev/kfd is absent."""
     if case.place == "wsl" or case.works:
         return None
-    hits = case.hits("kfd_missing")
+    hits = case.hits("kfd_missing", "daemon_lacks_device")
     resources = case.hits("hsa_out_of_resources")
     build = tuple(h for h in case.hits("module_build_failed") if "amdgpu" in h.text.lower())
     if hits:
-        missing = not boxed(case) or any("NOT loaded" in hit.text for hit in hits)
+        said = ("NOT loaded", "custom device")  # the engine looks at its host
+        missing = not boxed(case) or any(word in hit.text for hit in hits for word in said)
         return Diagnosis(weight=90 if missing else 72, hits=(*hits, *resources, *build))
     if case.observations.from_text:
         if build:
@@ -138,13 +141,31 @@ def kfd_permission_denied(case: Case) -> Diagnosis | None:
         and node.path.startswith(("/dev/kfd", "/dev/dri/render"))
         for pointer in (case.at(f"/facts/host/nodes/{index}", node.path) or ("",))
     )
-    if case.works or not (hits or refused) or not is_amd(case):
+    if case.works or not is_amd(case):
         return None
     resources = case.hits("hsa_out_of_resources", *_NO_GPU)
+    if not (hits or refused) and resources and (groups := _groups_lacking(case)):
+        return Diagnosis(weight=70, hits=resources, evidence=groups)
+    if not (hits or refused):
+        return None
     evidence = tuple(pointer for pointer in refused if pointer)
     if not case.observations.from_text and case.built_for == "cuda" and case.has_nvidia:
         return Diagnosis(weight=30, evidence=evidence, severity="note")
     return Diagnosis(weight=88, hits=(*hits, *resources), evidence=evidence)
+
+
+def _groups_lacking(case: Case) -> tuple[str, ...]:
+    """Evidence that /dev/kfd is for a group and that the user's listed groups lack it."""
+    mine = re.search(
+        r"^[^\n]{0,40}\bgroups\b[^\n:]{0,20}(?::|\n)([^\n]{2,300})|^uid=[^\n]*groups=([^\n]*)",
+        case.lines.text,
+        re.MULTILINE,
+    )
+    for index, node in enumerate(case.facts.host.nodes):
+        closed = node.path == "/dev/kfd" and node.present and (node.mode or "").endswith("0")
+        if closed and node.group and mine and node.group not in re.findall(r"\w+", mine.group(0)):
+            return case.at(f"/facts/host/nodes/{index}", node.group)
+    return ()
 
 
 def kfd_rejects_runtime(case: Case) -> Diagnosis | None:
@@ -237,6 +258,8 @@ def igpu_selected(case: Case) -> Diagnosis | None:
     failed = case.hits("hip_no_code", "hsa_fault", "out_of_memory", "gfx_unsupported")
     failed += _cuda_worded(case)
     failed += case.hits("collective_hang", "hsa_out_of_resources")
+    if not failed and case.says("segmentation fault", "sigsegv", "segfault"):
+        return Diagnosis(weight=76 if told else 62)
     first = [d for d in case.facts.devices if d.vendor == "amd" and d.torch_index == 0]
     chosen = bool(first) and (first[0].integrated or first[0].architecture in INTEGRATED)
     if failed:
@@ -275,7 +298,8 @@ def hipblaslt_unsupported_arch(case: Case) -> Diagnosis | None:
 def rocm_dev_headers_missing(case: Case) -> Diagnosis | None:
     """Headers that a kernel compiled at run time needs are not installed."""
     hits = case.hits("rocm_header_missing")
-    if not is_amd(case):
+    named = hits and hits[0].group(1).startswith(("hip", "roc", "miopen", "rccl", "amd_comgr"))
+    if not (named or is_amd(case)):
         return None
     if not hits:
         plain = case.hits("miopen_header_missing")

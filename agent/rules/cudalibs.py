@@ -158,6 +158,9 @@ def cudnn_older_than_build(case: Case) -> Diagnosis | None:
         wanted = version(hit.group(2) or hit.group(4))
         if found and wanted and found < wanted:
             return Diagnosis(weight=90, hits=(hit,), values=_versions(wanted, found))
+    for hit in case.hits("jax_library_older"):
+        if hit.group(1).lower() == "cudnn":
+            return Diagnosis(weight=88, hits=(hit,))
     hits = case.hits("cudnn_symbol", "cudnn_sublibraries")
     if hits:
         return Diagnosis(weight=62, hits=hits)

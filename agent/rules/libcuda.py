@@ -53,6 +53,8 @@ def libcuda_not_in_ldcache(case: Case) -> Diagnosis | None:
     hits = case.hits("triton_libcuda")
     if hits and not case.hits("triton_libcuda_candidates"):
         return Diagnosis(weight=80, hits=hits)
+    if absent := case.hits("ldconfig_absent"):
+        return Diagnosis(weight=78, hits=absent)
     if hits or not case.says("ldconfig"):
         return None
     hits = case.hits("libcuda_missing", "libcuda_unversioned_missing") or tuple(

@@ -32,6 +32,12 @@ def bundled_cuda_libs_not_on_path(case: Case) -> Diagnosis | None:
     """NVIDIA's pip libraries are installed, but the loader does not look in their directories."""
     missing = missing_cuda_libraries(case)
     dlopen = case.hits("dlopen_gpu_libraries")
+    if searched := case.hits("torch_wheels_not_found"):
+        return Diagnosis(
+            weight=84 if case.packages("nvidia-") else 66,
+            hits=(*searched, *(hit for hit, _ in missing)),
+            values={"library": searched[0].group(1)},
+        )
     if not missing:
         if dlopen and case.packages("nvidia-"):
             return Diagnosis(weight=76, hits=dlopen)
@@ -220,6 +226,7 @@ def ld_library_path_shadows_torch_libs(case: Case) -> Diagnosis | None:
     symbols = tuple(
         hit for hit in case.hits("cuda_library_symbol") if not case.hits("driver_function_missing")
     )
+    symbols += tuple(h for h in case.hits("jax_library_older") if h.group(1).lower() != "cudnn")
     cudnn = case.hits("cudnn_incompatible", "cudnn_sublibraries")
     value = case.env("LD_LIBRARY_PATH") or ""
     on_path = _has_cuda(value) or _echoed_path(case)

@@ -99,6 +99,12 @@ def _held_by_listing(case: Case, hits: tuple[Hit, ...]) -> Diagnosis | None:
                     severity="degrading",
                 )
     listed = case.hits("process_row")
+    if hits and (nobody := case.hits("smi_no_processes")):
+        for row in case.hits("smi_memory_used"):
+            held, whole = float(row.group(1)), float(row.group(2))
+            if 0.5 * whole < held <= whole:
+                values = _held_values(held, whole)
+                return Diagnosis(weight=76, hits=(*hits, row, *nobody), values=values)
     if hits and case.says(
         "zombie",
         "defunct",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.rules.case import Case
+from agent.rules.lines import Hit
 from agent.rules.rule import Diagnosis, Rule
 
 _MASKS = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
@@ -100,6 +101,8 @@ def device_order_differs(case: Case) -> Diagnosis | None:
         return Diagnosis(
             weight=85, evidence=case.at(f"/facts/devices/{index}/torch_index"), severity="note"
         )
+    if told := _answer_differs(case):
+        return Diagnosis(weight=72, hits=told, severity="degrading")
     words = case.says(
         "device_order",
         "device order",
@@ -124,6 +127,22 @@ def device_order_differs(case: Case) -> Diagnosis | None:
     if words and mixed and not case.works:
         return Diagnosis(weight=58, evidence=case.at("/facts/devices"), severity="degrading")
     return None
+
+
+def _answer_differs(case: Case) -> tuple[Hit, ...]:
+    """Torch's name of a device where the driver lists another model under that index."""
+    listed = {item.driver_index: item.name for item in case.devices if item.name}
+    mask = (case.env("CUDA_VISIBLE_DEVICES") or " ").split(" ")[0]
+    if mask and not re.fullmatch(r"\d+(?:,\d+)*", mask):
+        return ()
+    shown = dict(enumerate(map(int, mask.split(",")))) if mask else {}
+    found = []
+    for hit in case.hits("device_name_answer"):
+        name, index = hit.group(2).strip(), int(hit.group(1))
+        expected = listed.get(shown.get(index, index), name)
+        if name in listed.values() and expected != name:
+            found.append(hit)
+    return tuple(found)
 
 
 RULES: tuple[Rule, ...] = (

@@ -99,6 +99,8 @@ def python_too_new_for_torch(case: Case) -> Diagnosis | None:
         if python[:2] > tag:
             return Diagnosis(weight=72, hits=tuple(refused), values=_limit_values(limit))
         return None
+    if hits and _only_newer_offered(case) and python[:2] not in ((2, 7), (3, 6), (3, 7)):
+        return Diagnosis(weight=72 if python else 64, hits=hits, values=_limit_values(limit))
     if not hits or not python:
         return None
     if python[:2] > limit:
@@ -120,6 +122,17 @@ def _python_of_uv(case: Case) -> Version:
 def _asked_series(case: Case) -> Version:
     found = re.search(r"torch[=<>~! ]{1,4}(\d+\.\d+)", case.lines.text)
     return version(found.group(1)) if found else ()
+
+
+def _only_newer_offered(case: Case) -> bool:
+    """Whether the index has torch for this Python, and nothing as old as what is asked for."""
+    found = re.search(
+        r"requirement torch==(\d[\w.]*)\S* \(from versions: (\d[\w., +]*)", case.lines.text
+    )
+    if found is None:
+        return False
+    offered = [version(item) for item in found.group(2).split(",") if version(item)]
+    return bool(offered) and version(found.group(1)) < min(offered)
 
 
 def _python_limit(series: Version) -> Version:
@@ -162,6 +175,11 @@ def local_module_shadows_import(case: Case) -> Diagnosis | None:
     if shadow and partial:
         path = shadow.group(1)
         return Diagnosis(weight=90, hits=(*partial, shadow), values={"value": path})
+    for hit in case.hits("name_missing_in_file"):
+        module, path, stem = hit.groups
+        ours = module.split(".")[0] == stem and not any(word in path for word in _LIBRARY)
+        if ours and (stem in sys.stdlib_module_names or stem in _THIRD_PARTY):
+            return Diagnosis(weight=88, hits=(hit,), values={"value": path})
     for hit in partial:
         origin = hit.group(2)
         if origin and not any(word in origin for word in _LIBRARY):
@@ -254,11 +272,23 @@ def stale_torch_in_user_site(case: Case) -> Diagnosis | None:
         "oserror",
         "is not compatible with",
     )
+    own = [item.version for item in copies if item.origin == "conda"]
+    frames = any("torch" in hit.group(2) for hit in paths)
+    if frames and broken and (own or _installed_another(case)):
+        return Diagnosis(weight=88, hits=paths, values={"found": ", ".join(own)} if own else {})
     if other and (told or broken):
         return Diagnosis(weight=72 if told else 58, hits=paths)
     if told:
         return Diagnosis(weight=70, hits=paths)
     return None
+
+
+def _installed_another(case: Case) -> bool:
+    """Whether another torch was installed than the one whose version is shown."""
+    asked = re.findall(r"(?:install|has)\b[^\n]{0,40} torch[= ]{1,2}(\d+\.\d+)", case.lines.text)
+    return bool(case.torch_version) and any(
+        version(item) != case.torch_version[:2] for item in asked
+    )
 
 
 RULES: tuple[Rule, ...] = (
@@ -322,6 +352,8 @@ RULES: tuple[Rule, ...] = (
             "torch-family-version-mismatch",
             "gpu-newer-than-build",
             "cpu-only-build",
+            "conda-cuda-lib-mismatch",
+            "ld-library-path-shadows-torch-libs",
         ),
     ),
 )
