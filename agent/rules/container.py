@@ -17,6 +17,9 @@ _STARTS = re.compile(
     r"(?:\\\n[^\n]*)*|^.{0,40}docker-compose (?:up|run)\b[^\n]*",
     re.MULTILINE,
 )
+_BOX = re.compile(
+    r"docker|container|kubernetes|kubectl|podman|apptainer|singularity|\bgke\b|\bpods?\b"
+)
 _ASKS = re.compile(
     r"--gpus|--runtime[= ]?nvidia|nvidia-docker|--device[= ]|NVIDIA_VISIBLE_DEVICES|--nv\b"
     r"|nvidia\.com/gpu|driver: nvidia|capabilities: ?\[|/dev/kfd"
@@ -25,9 +28,7 @@ _ASKS = re.compile(
 
 def boxed(case: Case) -> bool:
     """Whether the report is about a container, by its facts or by what it shows."""
-    return case.in_container or case.says(
-        "docker", "container", "kubernetes", "kubectl", "podman", "apptainer", "singularity"
-    )
+    return case.in_container or _BOX.search(case.lines.lower) is not None
 
 
 def _no_gpu(case: Case) -> tuple[Hit, ...]:
@@ -176,6 +177,8 @@ def container_libcuda_not_on_loader_path(case: Case) -> Diagnosis | None:
         return Diagnosis(weight=90, hits=hits, evidence=evidence)
     if mounted and (hits or case.says("command not found")):
         return Diagnosis(weight=86 if gke else 78, hits=hits)
+    if mounted and gke:
+        return Diagnosis(weight=76, hits=hits)
     if gke and case.hits("libcuda_missing"):
         return Diagnosis(weight=74, hits=hits)
     return None

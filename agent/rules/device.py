@@ -211,7 +211,7 @@ RULES: tuple[Rule, ...] = (
         who="provider",
         source="CUDA installation guide, device node verification; cuda.h: CUDA_ERROR_UNKNOWN",
         find=nvidia_uvm_missing,
-        explains=("no-nvidia-driver-here",),
+        explains=("no-nvidia-driver-here", "cpu-only-build"),
     ),
     Rule(
         code="uvm-broken-after-suspend",
@@ -219,7 +219,7 @@ RULES: tuple[Rule, ...] = (
         who="provider",
         source="NVIDIA driver README, power management; reload nvidia_uvm after resume",
         find=uvm_broken_after_suspend,
-        explains=("nvidia-uvm-missing",),
+        explains=("nvidia-uvm-missing", "cpu-only-build"),
     ),
     Rule(
         code="uvm-hmm-init-failure",
@@ -227,6 +227,7 @@ RULES: tuple[Rule, ...] = (
         who="provider",
         source="CUDA 13 release notes, known issues; open-gpu-kernel-modules issues 797, 901, 947",
         find=uvm_hmm_init_failure,
+        explains=("cpu-only-build", "nvidia-uvm-missing"),
     ),
     Rule(
         code="nvidia-device-permission",

@@ -100,7 +100,11 @@ def motherboard_fault(case: Case) -> Diagnosis | None:
     )
     lines, events = xids(case, BUS)
     if slot and (failed or checks or lines):
-        return Diagnosis(weight=70, hits=(*checks, *failed, *lines), evidence=events)
+        return Diagnosis(
+            weight=88 if checks or "slot" in slot.group(0).lower() else 66,
+            hits=(*checks, *failed, *lines),
+            evidence=events,
+        )
     fatal = tuple(hit for hit in checks if "Fatal" in hit.text or "fatal" in hit.text)
     memory = tuple(hit for hit in checks if hit.signature == "machine_check")
     if memory and failed and not lines:
@@ -337,7 +341,7 @@ RULES: tuple[Rule, ...] = (
         who="provider",
         source="linux mce and PCIe AER reports",
         find=motherboard_fault,
-        explains=("nvidia-uvm-missing",),
+        explains=("nvidia-uvm-missing", "gpu-off-bus"),
     ),
     Rule(
         code="gpu-needs-reset",

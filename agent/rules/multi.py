@@ -292,7 +292,9 @@ def nccl_wrong_interface(case: Case) -> Diagnosis | None:
     unreachable = tuple(
         hit
         for hit in case.hits("nccl_unreachable")
-        if re.search(r"route|timed out|refused|unreachable|172\.(?:1[6-9]|2\d)\.", hit.text)
+        if re.search(
+            r"route|timed out|refused|unreachable|same subnet|172\.(?:1[6-9]|2\d)\.", hit.text
+        )
     )
     if case.hits("shm_full", "ib_registration", "nccl_no_interface"):
         return None

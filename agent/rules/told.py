@@ -26,7 +26,7 @@ _CIRCUMSTANCES = {
         r"|different (?:driver|version)s?)\b"
     ),
     "slept": (
-        r"\b(?:suspend(?:ed|ing)?|hibernat\w*|(?:went|goes?|put|wak\w+|woke|resum\w+|back|return\w*)"
+        r"\b(?:suspend(?:ed|ing)?|suspension|hibernat\w*|(?:went|goes?|put|wak\w+|woke|resum\w+|back|return\w*)"
         r"[^\n]{0,24}\b(?:to|from|after|up from)\b[^\n]{0,10}(?:sleep|suspend|standby)"
         r"|(?:after|from) (?:a )?(?:sleep|suspend|resume|standby|waking)|slept|laptop lid|lid close"
         r"|sleep mode|systemd-(?:suspend|sleep)|wak(?:es?|ing|en) (?:\w+ ){0,3}up\b|wake-?up)"

@@ -8,7 +8,8 @@ TEXTS: dict[str, Text] = {
     "no-nvidia-driver-here": Text(
         title="No NVIDIA or AMD device or driver on this machine",
         cause="Nothing on the bus, no device node, no driver library: this machine (or this"
-        " container) has no GPU to offer. {wheel_reason} Installing torch again cannot change that.",
+        " container) has no GPU to offer. {wheel_reason} Installing torch again cannot change"
+        " that.",
         fix=(
             "If a GPU was rented, check that this is the machine, and the instance type, that"
             " has it.",
