@@ -13,6 +13,7 @@ import click
 from agent import __version__
 from agent.errors import AgentError, UsageError
 from agent.ladder import DEPTHS, RUNGS
+from agent.report.typed import PIPED, as_typed, own_command
 
 COMMANDS = ("run", "measure", "show", "verify", "explain", "recover", "findings")
 OWN_FLAGS = ("--help", "-h", "--version", "--licenses")
@@ -21,11 +22,12 @@ STDIN_LIMIT_BYTES = 64 << 20
 
 
 def run_command_line(arguments: list[str]) -> int:
-    """Run one command and return the exit code that docs/exit-codes explain."""
+    """Run one command and return its exit code; the README lists what each one means."""
+    name = own_command()
     try:
         result = group.main(
             args=with_default_command(arguments),
-            prog_name="agent",
+            prog_name="agent" if name == PIPED else name,
             standalone_mode=False,
             obj=arguments,
         )
@@ -38,7 +40,7 @@ def run_command_line(arguments: list[str]) -> int:
     except AgentError as error:
         _say(f"agent: {error.message}")
         if error.hint:
-            _say(f"  next: {error.hint}")
+            _say(f"  next: {as_typed(error.hint, name)}")
         return error.exit_code
     except BrokenPipeError:
         # The reader of our output has gone; keep the interpreter from complaining at exit.
@@ -85,10 +87,20 @@ def group(context: click.Context, licenses: bool) -> int | None:
 
 
 STAGE_NAMES = click.Choice(list(RUNGS))
+KEPT = click.Choice(["output", "serials", "packages"])
+KEEP_HELP = "Put this into the bundle, too: private details are left out by default. Repeatable."
+KEY_HELP = "Sign with this Ed25519 private key (PEM or OpenSSH) instead of a one-time key."
+OUTPUT_HELP = "Where the bundle goes; - prints it and writes no file."
 
 
 @group.command(context_settings=CONTEXT)
-@click.option("--depth", type=click.Choice(DEPTHS), default="standard", show_default=True)
+@click.option(
+    "--depth",
+    type=click.Choice(DEPTHS),
+    default="standard",
+    show_default=True,
+    help="How much to try: the quick rungs; extensions and memory, too; minutes of work.",
+)
 @click.option(
     "--backend",
     type=click.Choice(["auto", "cuda", "rocm", "cpu"]),
@@ -96,10 +108,20 @@ STAGE_NAMES = click.Choice(list(RUNGS))
     show_default=True,
     help="What the machine is meant to compute on.",
 )
-@click.option("--python", "pythons", multiple=True, metavar="P", help="Interpreter under test.")
-@click.option("--order", metavar="FILE|-", help="What was ordered, to compare with the machine.")
-@click.option("-o", "--output", metavar="FILE|-", help="Where the bundle goes; - prints it.")
-@click.option("--sign-with", metavar="KEY", help="Ed25519 private key, PEM or OpenSSH.")
+@click.option(
+    "--python",
+    "pythons",
+    multiple=True,
+    metavar="PATH",
+    help="Interpreter under test; of several the first is run, the others are listed.",
+)
+@click.option(
+    "--order",
+    metavar="FILE|-",
+    help="What was ordered (JSON), to compare with the machine; - reads standard input.",
+)
+@click.option("-o", "--output", metavar="FILE|-", help=OUTPUT_HELP)
+@click.option("--sign-with", metavar="KEY", help=KEY_HELP)
 @click.option("--challenge", metavar="T", help="Text that the signature must cover.")
 @click.option("--ticket", metavar="T", help="Ticket number to put into the bundle.")
 @click.option(
@@ -107,24 +129,35 @@ STAGE_NAMES = click.Choice(list(RUNGS))
     "extensions",
     multiple=True,
     metavar="MOD[:CALLABLE]",
-    help="Your own extension; it fails if it raises or returns False.",
+    help="Your own extension; it fails if it raises or returns False. Repeatable.",
 )
-@click.option("--only", multiple=True, type=STAGE_NAMES, help="This stage and what it needs.")
-@click.option("--skip", multiple=True, type=STAGE_NAMES, help="Leave this stage out.")
+@click.option(
+    "--only", multiple=True, type=STAGE_NAMES, help="This stage and what it needs. Repeatable."
+)
+@click.option("--skip", multiple=True, type=STAGE_NAMES, help="Leave this stage out. Repeatable.")
 @click.option("--workspace", metavar="DIR", help="Directory the workload writes to.")
 @click.option(
     "--timeout", type=click.FloatRange(min=1), metavar="SECONDS", help="Limit for the whole run."
 )
 @click.option("--replay", metavar="FILE", help="Judge recorded observations instead of looking.")
-@click.option("--keep", multiple=True, type=click.Choice(["output", "serials", "packages"]))
+@click.option("--keep", multiple=True, type=KEPT, help=KEEP_HELP)
 @click.option("--strict", is_flag=True, help="Exit 1 when degraded, too.")
-@click.option("--json", "as_json", is_flag=True, help="Print the whole bundle.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the whole bundle on stdout, and write the file."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
-@click.option("--plain", is_flag=True, help="Do not count the command's allocator (with --).")
+@click.option(
+    "--plain",
+    is_flag=True,
+    help="Put nothing into the command's environment; its torch is then not asked (with --).",
+)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
 def run(arguments: list[str], /, **options: Any) -> int:
-    """Climb the ladder, judge, and write a signed bundle; then run COMMAND, given after --."""
+    """Look at the machine and write a signed bundle.
+
+    A COMMAND given after -- is run afterwards and measured; the exit code is then its own.
+    """
     if options["command"] and "--" not in arguments:
         raise UsageError(
             f"{options['command'][0]!r} is not an option of run",
@@ -137,14 +170,21 @@ def run(arguments: list[str], /, **options: Any) -> int:
 
 
 @group.command(context_settings=CONTEXT)
-@click.option("--plain", is_flag=True, help="Do not count the command's own allocator.")
-@click.option("-o", "--output", metavar="FILE|-", help="Where the bundle goes.")
-@click.option("--keep", multiple=True, type=click.Choice(["output", "serials", "packages"]))
-@click.option("--sign-with", metavar="KEY", help="Ed25519 private key, PEM or OpenSSH.")
+@click.option(
+    "--plain",
+    is_flag=True,
+    help="Put nothing into the command's environment; its torch is then not asked.",
+)
+@click.option("-o", "--output", metavar="FILE|-", help=OUTPUT_HELP)
+@click.option("--keep", multiple=True, type=KEPT, help=KEEP_HELP)
+@click.option("--sign-with", metavar="KEY", help=KEY_HELP)
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 def measure(**options: Any) -> int:
-    """Run COMMAND and report the memory it needed and what ended it."""
+    """Run COMMAND; report its peak memory and what ended it.
+
+    The exit code is the command's own.
+    """
     from agent.options import run_options
     from agent.pipeline import run_measure
 
@@ -159,10 +199,14 @@ def measure(**options: Any) -> int:
     default="text",
     show_default=True,
     type=click.Choice(["text", "markdown", "html", "json", "collect-env"]),
+    help="How it is written; collect-env is what issue trackers of torch ask for.",
 )
 @click.option("--redactions", is_flag=True, help="List what was replaced, and how often.")
 def show(bundle: str, form: str, redactions: bool) -> int:
-    """Render BUNDLE, judged anew; a file that cannot be trusted is shown under a banner."""
+    """Render BUNDLE, judged anew.
+
+    A file that cannot be trusted is shown under a banner, and the exit code is 4.
+    """
     from agent.report.show import show_bundle
 
     return show_bundle(_read(bundle), form=form, redactions=redactions)
@@ -172,9 +216,9 @@ def show(bundle: str, form: str, redactions: bool) -> int:
 @click.argument("bundle")
 @click.option("--trust", metavar="PUBLIC", help="Public key, its file, or a fingerprint.")
 @click.option("--challenge", metavar="T", help="The challenge that the bundle must answer.")
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def verify(bundle: str, trust: str | None, challenge: str | None, as_json: bool) -> int:
-    """Check BUNDLE's signature and say what that shows."""
+    """Check the signature of BUNDLE and say what that shows."""
     from agent.report.verification import report_verification
 
     return report_verification(_read(bundle), trust=trust, challenge=challenge, as_json=as_json)
@@ -182,9 +226,13 @@ def verify(bundle: str, trust: str | None, challenge: str | None, as_json: bool)
 
 @group.command(context_settings=CONTEXT)
 @click.argument("files", nargs=-1)
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def explain(files: tuple[str, ...], as_json: bool) -> int:
-    """Explain pasted text, or judge a bundle anew. Reads FILES, or - for standard input."""
+    """Say which cause a text or a bundle shows.
+
+    Reads FILES, or - for standard input: an error, a log, the output of nvidia-smi, rocminfo or
+    collect_env, a whole issue, or a bundle. Several FILES are several cases.
+    """
     if not files:
         raise UsageError(
             "explain needs a file, or “-” to read standard input",
@@ -192,15 +240,21 @@ def explain(files: tuple[str, ...], as_json: bool) -> int:
         )
     from agent.explain import explain_inputs
 
-    return explain_inputs([(name, _read(name)) for name in files], as_json=as_json)
+    inputs, code = _readable(files)
+    if not inputs:
+        return code
+    return max(code, explain_inputs(inputs, as_json=as_json))
 
 
 @group.command(context_settings=CONTEXT)
 @click.argument("partial")
-@click.option("-o", "--output", metavar="FILE|-")
-@click.option("--sign-with", metavar="KEY")
+@click.option("-o", "--output", metavar="FILE|-", help=OUTPUT_HELP)
+@click.option("--sign-with", metavar="KEY", help=KEY_HELP)
 def recover(partial: str, output: str | None, sign_with: str | None) -> int:
-    """Make a signed bundle of the .partial file that a killed run left behind."""
+    """Make a signed bundle of what a killed run left.
+
+    PARTIAL is the file that ends in .partial and lies where the bundle should be.
+    """
     from agent.pipeline import run_recover
 
     return run_recover(partial, output=output, sign_with=sign_with)
@@ -209,12 +263,26 @@ def recover(partial: str, output: str | None, sign_with: str | None) -> int:
 @group.command(context_settings=CONTEXT)
 @click.argument("code", required=False)
 def findings(code: str | None) -> int:
-    """Print the catalogue of findings, or the entry of one CODE."""
+    """List the causes it knows, or print the entry of one CODE."""
     from agent.catalogue import catalogue_entry, catalogue_lines
 
     for line in catalogue_lines() if code is None else catalogue_entry(code):
         click.echo(line)
     return 0
+
+
+def _readable(names: tuple[str, ...]) -> tuple[list[tuple[str, bytes]], int]:
+    """Return what can be read of several inputs, and 2 where one was left out; it is said."""
+    inputs, code = [], 0
+    for name in names:
+        try:
+            inputs.append((name, _read(name)))
+        except UsageError as error:
+            if len(names) == 1:
+                raise
+            _say(f"agent: {error.message}")
+            code = error.exit_code
+    return inputs, code
 
 
 def _read(name: str) -> bytes:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.errors import AgentError
+from agent.errors import AgentError, BundleError
 from agent.model import Finding, Json, Observations
 
 MOST_BYTES = 64 << 20  # the command line reads no more of one input
@@ -78,11 +78,7 @@ def explain(data: bytes, source: str = "the input") -> Explanation:
 def observations_of_input(data: bytes, source: str) -> tuple[Observations, tuple[str, ...]]:
     """Return the observations in a bundle or a text, and what of it was left out."""
     if data.lstrip()[:1] == b"{" and _BUNDLE.search(data):
-        from agent.bundle import observations_of
-        from agent.jsonio import strict_loads
-        from agent.verify import read_bundle
-
-        return observations_of(read_bundle(strict_loads(data))), ()
+        return observations_of_bundle(data)
     from agent.reading.normalise import page_of_bytes
     from agent.reading.read import read_page
 
@@ -96,8 +92,28 @@ def observations_of_input(data: bytes, source: str) -> tuple[Observations, tuple
     return read_page(page, source), remarks
 
 
+def observations_of_bundle(data: bytes) -> tuple[Observations, tuple[str, ...]]:
+    """Return what a bundle observed, and what of the file is not to be relied on.
+
+    Raises ``BundleError`` where the file does not have the form of a bundle.
+    """
+    from agent.bundle import observations_of
+    from agent.report.shown import shown_of
+    from agent.verify import verify
+
+    result = verify(data)
+    if result.bundle is None:
+        raise BundleError(
+            result.problem or "This is not a bundle.",
+            "copy the file again, whole; of a run that was killed: agent recover FILE.partial",
+        )
+    doubts = [f"do not trust this file: {result.problem}"] if result.problem else []
+    doubts += [f"judged anew: {item}" for item in shown_of(result.bundle).differences]
+    return observations_of(result.bundle), tuple(doubts)
+
+
 def unexplained(observations: Observations) -> tuple[str, ...]:
-    """Return the exception that the text ends in, which no rule ascribes to the environment."""
+    """Return the exception that the text ends in, and why no cause is named for it."""
     if not observations.from_text:
         return ()
     from agent.reading.tracebacks import last_chain
@@ -107,11 +123,27 @@ def unexplained(observations: Observations) -> tuple[str, ...]:
         return ()
     first = chain[0]
     words = f"{first.type}: {first.text}".rstrip(": ")[:200]
+    if is_known(observations, first.pointer):
+        return (
+            f"{first.pointer}: “{words}” is printed for several causes; what else the machine "
+            "prints decides between them",
+        )
     return (f"{first.pointer}: “{words}” is no sign of a broken GPU environment that I know",)
+
+
+def is_known(observations: Observations, pointer: str) -> bool:
+    """Whether the line is worded as one of those that environments print when they are broken."""
+    from agent.rules.lines import Lines
+    from agent.tables.signatures import all_signatures
+
+    lines = Lines(tuple(line for line in observations.lines if line.pointer == pointer))
+    return any(lines.found(name) for name in all_signatures())
 
 
 def would_help(observations: Observations) -> tuple[str, ...]:
     """Return which prints would let the rules say more, as commands to run."""
+    if not observations.from_text:
+        return ("run it on the machine again, with all it can try: agent run --depth deep",)
     facts = observations.facts
     wanted: list[str] = []
     if not any(

@@ -13,6 +13,7 @@ from agent.explain import Explanation, as_object, explain, explain_inputs
 from agent.model import (
     Bundle,
     ErrorText,
+    Facts,
     Finding,
     KernelLog,
     Observations,
@@ -194,3 +195,31 @@ def test_a_damaged_bundle_is_an_error_and_not_a_text() -> None:
     data = json.dumps(to_json(bundle_of_a_new_gpu())).encode()[:-20]
     with pytest.raises(BundleError):
         explain(data, "b.json")
+
+
+def test_a_known_line_that_has_several_causes_is_not_called_harmless() -> None:
+    text = (
+        b"Traceback (most recent call last):\n"
+        b'  File "t.py", line 1, in <module>\n'
+        b"RuntimeError: Found no NVIDIA driver on your system. Please check that you have one\n"
+    )
+    explained = explain(text)
+    said = " ".join(explained.look_at)
+    if not explained.findings:
+        assert "printed for several causes" in said
+    assert "no sign of a broken GPU environment" not in said
+
+
+def test_a_bundle_that_was_changed_is_explained_under_a_warning(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    data = json.dumps(to_json(bundle_of_a_new_gpu())).encode()
+    explained = explain(data, "b.json")
+    said = " ".join(explained.look_at)
+    assert "do not trust this file" in said
+    assert "judged anew: status: the file says ready, the rules say blocked" in said
+    healthy = replace(bundle_of_a_new_gpu(), stages=(), facts=Facts())
+    assert explain_inputs([("b.json", json.dumps(to_json(healthy)).encode())], as_json=False) == 0
+    out = capsys.readouterr().out
+    assert "in this bundle" in out
+    assert "add to the text" not in out

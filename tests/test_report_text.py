@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.codec import to_json
-from agent.judge import Judgement
+from agent.judge import SEND, Judgement
 from agent.model import Finding, Gap, Observations, PciDevice, Stage, Step
 from agent.report.layout import cells
 from agent.report.shown import Shown, blamed_devices, resolve, root_cause, shown_of, versions
@@ -99,6 +99,28 @@ def test_a_broken_machine_says_who_fixes_it_how_and_what_to_send() -> None:
     assert "cat /tmp/firstlight-x.json" in text
 
 
+def test_the_sentence_for_the_provider_stands_once_where_it_is_pasted_from() -> None:
+    asked = "Please replace the card in slot 3."
+    told = replace(ROOT, fix=(*ROOT.fix, f"{SEND}“{asked}”"))
+    text = text_of(judged(told))
+    assert ". Send your provider the message below." in text
+    assert text.count(asked) == 1
+    pasted = text.partition("A message to paste for your provider:")[2]
+    assert asked in pasted
+
+
+def test_which_python_was_tested_is_said() -> None:
+    assert "Python under test: 3.11.7, /venv/bin/python\n" in text_of(shown_of(sample_bundle()))
+
+
+def test_degraded_machines_may_start_and_are_told_so() -> None:
+    minor = replace(ROOT, severity="degrading", who="renter")
+    shown = replace(shown_of(sample_bundle()), findings=(minor,))
+    worse = replace(shown.verdict, status="degraded", decision="fix-environment")
+    text = text_of(replace(shown, verdict=worse))
+    assert "Do now: start if you can do without what is broken below; else fix it first" in text
+
+
 def test_without_a_known_cause_there_is_something_to_ask_for_help_with() -> None:
     text = text_of(judged(NOTE))
     assert "Root cause: none that is known fits" in text
@@ -133,7 +155,7 @@ def test_how_a_stage_died_is_on_its_line() -> None:
         "  crashed     matmul gpu:GPU-6f1d2c3b-1a2b-3c4d…      0.5 s  signal\n"
         "              SIGSEGV at step “fill”\n"
     ) in text
-    assert "  skipped     memory                                         needs-stage" in text
+    assert "  skipped     memory                                         needs a rung above" in text
 
 
 def test_the_early_verdict_is_a_part_of_the_later_one() -> None:

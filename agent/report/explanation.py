@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.report.escape import terminal
 from agent.report.layout import shortened, wrap
+from agent.report.typed import as_typed
 
 if TYPE_CHECKING:
     from agent.explain import Explanation
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 WHO = {"renter": "you", "provider": "your provider", "either": "you or your provider"}
 _MOST_LINES = 5
+_MOST_COLUMNS = 240  # of a line that is shown
 
 
 def explanation_text(explained: Sequence[Explanation]) -> str:
@@ -32,7 +34,8 @@ def explanation_text(explained: Sequence[Explanation]) -> str:
 
 def _one(one: Explanation) -> Iterator[str]:
     if not one.findings:
-        yield "No cause that I know stands out in this text."
+        what = "text" if one.observations.from_text else "bundle"
+        yield f"No cause that I know stands out in this {what}."
     for number, finding in enumerate(one.findings):
         if number == 1:
             yield ""
@@ -45,7 +48,7 @@ def _one(one: Explanation) -> Iterator[str]:
         yield ""
         yield "What would tell more:"
         for item in one.look_at:
-            yield from wrap(terminal(item), first="  - ", rest="    ", hard=True)
+            yield from wrap(terminal(as_typed(item)), first="  - ", rest="    ", hard=True)
 
 
 def _root(one: Explanation, finding: Finding) -> Iterator[str]:
@@ -59,12 +62,13 @@ def _root(one: Explanation, finding: Finding) -> Iterator[str]:
     if finding.fix:
         yield "  What to do, one step at a time:"
     for number, step in enumerate(finding.fix, 1):
-        yield from wrap(step, first=f"  {number}. ")
+        yield from wrap(as_typed(step), first=f"  {number}. ")
     texts = {line.pointer: line.text for line in one.observations.lines}
     for pointer in finding.evidence[:_MOST_LINES]:
         text = texts.get(pointer, "")
-        said = f"  seen at {pointer}: {terminal(text.strip())}" if text else f"  seen at {pointer}"
-        yield shortened(terminal(said), 160)
+        first = f"  seen at {terminal(pointer)}" + (": " if text else "")
+        said = shortened(terminal(text.strip()), _MOST_COLUMNS)
+        yield from wrap(said, first=first, rest=" " * 10, hard=True)
 
 
 def _sure(finding: Finding) -> str:

@@ -9,8 +9,19 @@ from collections.abc import Iterable, Iterator
 from agent.model import Finding
 from agent.report.escape import markup
 from agent.report.layout import seconds
-from agent.report.shown import DECISION, STATUS, WHO, Shown, evidence, root_cause, versions
+from agent.report.shown import (
+    STATUS,
+    WHO,
+    Shown,
+    evidence,
+    python_under_test,
+    reason_in_words,
+    root_cause,
+    versions,
+    what_now,
+)
 from agent.report.text import message_lines
+from agent.report.typed import as_typed
 
 _STYLE = """
 :root{color-scheme:light dark}
@@ -19,6 +30,7 @@ pre,code{font:14px/1.45 ui-monospace,monospace}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;border:1px solid #8886;padding:.7rem}
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid #8884;overflow-wrap:anywhere}
+th,td:first-child{min-width:5.5rem}
 .banner{border:3px solid #c00;padding:.6rem 1rem;font-weight:bold}
 .ready{border-left:.6rem solid #2a7}.degraded,.inconclusive{border-left:.6rem solid #c80}
 .blocked{border-left:.6rem solid #c00}
@@ -53,8 +65,8 @@ def _head(shown: Shown) -> Iterator[str]:
     verdict, run = shown.verdict, shown.bundle.run
     yield f'<div class="verdict {verdict.status}"><h1>{verdict.status.capitalize()}: '
     yield f"{STATUS[verdict.status]}</h1>"
-    yield f"<p><strong>{DECISION[verdict.decision].capitalize()}.</strong></p>"
-    if not shown.findings:
+    yield f"<p><strong>{what_now(verdict).capitalize()}.</strong></p>"
+    if root_cause(shown) is None:
         yield f"<p>{markup(verdict.reason)}</p>"
     yield "</div>"
     rows = [("run", run.id), ("started", run.started_at), ("depth", run.depth)]
@@ -73,7 +85,9 @@ def _findings(shown: Shown) -> Iterator[str]:
             f"<p><code>{markup(finding.code)}</code>, {finding.severity}, {finding.confidence} "
             f"confidence; can be fixed by {WHO[finding.who]}.</p><p>{markup(finding.cause)}</p>"
         )
-        yield "<ol>" + "".join(f"<li>{markup(step)}</li>" for step in finding.fix) + "</ol>"
+        yield (
+            "<ol>" + "".join(f"<li>{markup(as_typed(step))}</li>" for step in finding.fix) + "</ol>"
+        )
         yield from _evidence(shown, finding)
         if finding is root and finding.who != "renter":
             yield "<p>Message for the provider:</p>"
@@ -100,7 +114,13 @@ def _ladder(shown: Shown) -> Iterator[str]:
     yield _table(
         ("stage", "subject", "status", "reason", "time"),
         [
-            (stage.name, stage.subject, stage.status, stage.reason or "", seconds(stage.seconds))
+            (
+                stage.name,
+                stage.subject,
+                stage.status,
+                reason_in_words(stage),
+                seconds(stage.seconds),
+            )
             for stage in shown.bundle.stages
         ],
     )
@@ -108,7 +128,9 @@ def _ladder(shown: Shown) -> Iterator[str]:
 
 def _machine(shown: Shown) -> Iterator[str]:
     yield "<h2>Versions</h2><p>They may differ: torch brings its own CUDA or ROCm.</p>"
-    yield _table((), versions(shown.bundle))
+    python = python_under_test(shown.bundle)
+    tested = [("Python under test", python)] if python is not None else []
+    yield _table((), [*tested, *versions(shown.bundle)])
     devices = [
         (device.name or "", device.uuid or "", device.pci_address or "")
         for device in shown.bundle.facts.devices

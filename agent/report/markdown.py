@@ -7,8 +7,19 @@ from collections.abc import Iterator
 from agent.model import Finding
 from agent.report.escape import markdown, markdown_block, markdown_code
 from agent.report.layout import seconds
-from agent.report.shown import DECISION, STATUS, WHO, Shown, evidence, root_cause, versions
+from agent.report.shown import (
+    STATUS,
+    WHO,
+    Shown,
+    evidence,
+    python_under_test,
+    reason_in_words,
+    root_cause,
+    versions,
+    what_now,
+)
 from agent.report.text import message_lines
+from agent.report.typed import as_typed
 
 
 def markdown_report(shown: Shown) -> str:
@@ -24,7 +35,9 @@ def _head(shown: Shown) -> Iterator[str]:
     if run.simulated:
         yield "> **Simulated**: recorded or stand-in hardware, no real machine.\n"
     yield f"# firstlight: {verdict.status}\n"
-    yield f"{STATUS[verdict.status].capitalize()}. **{DECISION[verdict.decision].capitalize()}.**\n"
+    yield f"{STATUS[verdict.status].capitalize()}. **{what_now(verdict).capitalize()}.**\n"
+    if root_cause(shown) is None:
+        yield f"Why: {markdown_code(verdict.reason)}\n"
     yield f"Run {markdown_code(run.id)}, {markdown_code(run.started_at)}, depth "
     yield f"{markdown_code(run.depth)}, agent {markdown_code(run.agent_version)}"
     if shown.key_id is not None:
@@ -39,7 +52,9 @@ def _findings(shown: Shown) -> Iterator[str]:
         yield f"`{finding.code}`, {finding.severity}, {finding.confidence} confidence; "
         yield f"can be fixed by {WHO[finding.who]}.\n"
         yield f"{markdown(finding.cause)}\n"
-        yield from (f"{number}. {markdown(step)}" for number, step in enumerate(finding.fix, 1))
+        yield from (
+            f"{number}. {markdown(as_typed(step))}" for number, step in enumerate(finding.fix, 1)
+        )
         yield ""
         yield from _evidence(shown, finding)
         if finding is root and finding.who != "renter":
@@ -70,12 +85,15 @@ def _ladder(shown: Shown) -> Iterator[str]:
         subject = markdown_code(stage.subject, in_table=True)
         yield (
             f"| {markdown(stage.name)} | {subject} | {stage.status} "
-            f"| {markdown(stage.reason or '')} | {seconds(stage.seconds)} |"
+            f"| {markdown(reason_in_words(stage))} | {seconds(stage.seconds)} |"
         )
     yield ""
 
 
 def _machine(shown: Shown) -> Iterator[str]:
+    python = python_under_test(shown.bundle)
+    if python is not None:
+        yield f"Python under test: {markdown_code(python)}\n"
     known = versions(shown.bundle)
     if known:
         yield "Versions (they may differ): " + ", ".join(

@@ -11,8 +11,9 @@ from typing import Any, TextIO
 
 from agent.model import Stage
 from agent.report.escape import terminal
-from agent.report.layout import WIDTH, Row, cells, seconds, shortened
+from agent.report.layout import WIDTH, Row, cells, seconds, shortened, wrap
 from agent.report.text import plain_text, rung_line
+from agent.report.typed import as_typed
 
 _TONES = {"strong": "bold", "good": "bold green", "bad": "bold red", "warn": "bold yellow"}
 _REDRAW_SECONDS = 0.2
@@ -87,9 +88,10 @@ class Screen:
             self._print([Row(text=terminal(text), tone=tone)])
 
     def warn(self, text: str) -> None:
-        """Writes one line even if quiet: what the person must not miss."""
+        """Writes a sentence even if quiet: what the person must not miss."""
         self._clear()
-        self._print([Row(text=terminal(text), tone="warn")])
+        for line in wrap(terminal(as_typed(text)), rest="  "):
+            self._print([Row(text=line, tone="warn")])
 
     def started(self, depth: str, version: str) -> None:
         """The first line, written before anything slow is done."""

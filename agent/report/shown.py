@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from agent import codec
 from agent.bundle import observations_of
-from agent.judge import Judgement
+from agent.judge import SEND, Judgement
 from agent.judge import judge as our_judge
 from agent.model import Bundle, Device, Finding, Json, Observations, Stage, Verdict
 from agent.verdict import decide
@@ -25,11 +25,23 @@ STATUS = {
 }
 DECISION = {
     "launch": "start your workload",
-    "fix-environment": "fix the environment first; you can",
+    "fix-environment": "fix the environment, then run this again",
     "contact-provider": "contact your provider",
     "review-order": "compare the machine with what you ordered",
 }
-
+# What to do now where the workload may start all the same.
+DECISION_DEGRADED = {
+    "fix-environment": "start if you can do without what is broken below; else fix it first",
+    "contact-provider": "start if you can do without what is broken below; else contact your "
+    "provider",
+}
+SEND_BELOW = "Send your provider the message below."
+# Why a stage has not passed, where the bundle's own word says too little to a person.
+REASON = {
+    "needs-stage": "needs a rung above",
+    "raised": "raised an error",
+    "deadline": "over its time limit",
+}
 
 Judge = Callable[[Observations], Judgement]
 
@@ -162,6 +174,36 @@ def chosen_torch_version(bundle: Bundle) -> str | None:
         if interpreter.chosen and interpreter.torch is not None:
             return interpreter.torch.version
     return None
+
+
+def python_under_test(bundle: Bundle) -> str | None:
+    """The interpreter that was tested, as "3.11.7, /venv/bin/python"; None where none was."""
+    for interpreter in bundle.facts.interpreters:
+        if interpreter.chosen:
+            return ", ".join(part for part in (interpreter.version, interpreter.path) if part)
+    return None
+
+
+def what_now(verdict: Verdict) -> str:
+    """The decision as a sentence to the person, without its full stop."""
+    if verdict.status == "degraded" and verdict.decision in DECISION_DEGRADED:
+        return DECISION_DEGRADED[verdict.decision]
+    return DECISION[verdict.decision]
+
+
+def reason_in_words(stage: Stage) -> str:
+    """Why a stage has not passed, in a few words; empty where nothing is said."""
+    reason = stage.reason or ""
+    return REASON.get(reason, reason.replace("-", " "))
+
+
+def steps_and_message(finding: Finding) -> tuple[tuple[str, ...], str | None]:
+    """The steps of a finding, and the sentence for the provider that one of them holds."""
+    message = next((s.removeprefix(SEND) for s in finding.fix if s.startswith(SEND)), None)
+    if message is None:
+        return finding.fix, None
+    steps = (s if not s.startswith(SEND) else SEND_BELOW for s in finding.fix)
+    return tuple(steps), message.strip("“”")
 
 
 def toolkit_version(bundle: Bundle) -> str | None:

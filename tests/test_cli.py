@@ -1,0 +1,101 @@
+"""The command line: every option explained, the README true to it, plain words for mistakes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from agent.cli import COMMANDS, group, run_command_line
+
+HERE = Path(__file__).resolve().parent.parent
+README = (HERE / "README.md").read_text()
+
+
+def options_of(command: click.Command) -> set[str]:
+    return {name for parameter in command.params for name in parameter.opts}
+
+
+def help_of(name: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert run_command_line([name, "--help"] if name else ["--help"]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_commands_are_those_that_exist() -> None:
+    assert set(COMMANDS) == set(group.commands)
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_is_complete_and_fits(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = help_of(name, capsys)
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert "..." not in text.replace("]...", "").replace("COMMAND...", "")  # no sentence is cut
+    command = group.commands[name] if name else group
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{name} {parameter.opts} says nothing"
+
+
+def test_every_command_and_option_in_the_readme_exists() -> None:
+    typed = re.findall(r"`(?:[^`\n]*\| )?agent (\w+)([^`\n]*)`", README)
+    assert {command for command, _ in typed} == set(COMMANDS)
+    for command, rest in typed:
+        ours = rest.split(" -- ")[0]
+        for option in re.findall(r"(?<!\S)(--?[a-z][\w-]*)", ours):
+            assert option in options_of(group.commands[command]), (command, option)
+    everywhere = {name for command in group.commands.values() for name in options_of(command)}
+    everywhere |= options_of(group)
+    of_others = {"--check", "--ignore-missing", "--no-skips"}
+    for option in re.findall(r"(?<![\w-])(--[a-z][\w-]*)", README):
+        assert option in everywhere | of_others, option
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_in_the_readme(name: str) -> None:
+    assert re.search(rf"`(?:… \\\| )?agent {name}\b|agent {name} ", README)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["explain"], "explain needs a file"),
+        (["explain", "/nowhere/x"], "cannot read /nowhere/x"),
+        (["explain", "/nowhere/x", "/nowhere/y"], "cannot read /nowhere/y"),
+        (["explain", "/tmp"], "is a directory"),
+        (["verify", "/nowhere/x"], "cannot read"),
+        (["show", "/nowhere/x"], "cannot read"),
+        (["recover", "/nowhere/x"], "cannot be read"),
+        (["findings", "no-such-code"], "no-such-code"),
+        (["frobnicate"], "No such command"),
+        (["run", "--depht", "quick"], "--depth"),
+        (["run", "--only", "device", "--skip", "device"], "name it once"),
+        (["run", "train.py"], "after --"),
+        (["run", "--workspace", "/nowhere"], "create it first"),
+        (["run", "--extension", "a b"], "not a module name"),
+        (["run", "--replay", "/nowhere/x"], "cannot read"),
+        (["run", "--order", "/nowhere/x"], "cannot"),
+        (["run", "--sign-with", "/nowhere/x"], "cannot be read"),
+        (["measure"], "COMMAND"),
+    ],
+)
+def test_wrong_usage_is_two_and_says_why(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_of_several_inputs_the_readable_ones_are_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "error.txt"
+    text.write_text("RuntimeError: The NVIDIA driver on your system is too old (found 11040).\n")
+    assert run_command_line(["explain", "/nowhere/x", str(text)]) == 2
+    out, err = capsys.readouterr()
+    assert "driver" in out
+    assert "cannot read /nowhere/x" in err
