@@ -15,13 +15,12 @@ def main() -> None:
     if arguments == ["--version"]:
         sys.stdout.write(f"firstlight {__version__}\n")
         return
-    try:
-        from agent.cli import run_command_line
+    from agent.run.interruption import leave_on_signals
 
-        code = run_command_line(arguments)
-    except KeyboardInterrupt:  # before there was anything to keep
-        code = 130
-    sys.exit(code)
+    leave_on_signals()
+    from agent.cli import run_command_line
+
+    sys.exit(run_command_line(arguments))
 
 
 if __name__ == "__main__":

@@ -166,11 +166,14 @@ def ask_on_terminal(prompt: str) -> str | None:
     """What the person at the terminal types, unseen; None where there is no terminal."""
     import getpass
 
+    from agent.run.interruption import python_interrupts
+
     try:
         with Path("/dev/tty").open("r+b", buffering=0):
             pass
         # getpass reads /dev/tty itself, so a bundle piped to stdin or stdout is left alone.
-        return getpass.getpass(prompt)
+        with python_interrupts():  # getpass has to switch the echo on again
+            return getpass.getpass(prompt)
     except (OSError, EOFError):
         return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -17,6 +18,8 @@ from agent.run.interruption import interruptions
 from agent.run.runner import Runner
 from agent.run.tasks import Order, Task
 from agent.run.worker import Worker
+from agent.verify import verify
+from tests.agent_command import HERE, command, environment
 from tests.hostile.torches import AT_DEVICE, IMPORTS, write_torch
 from tests.hostile.witness import none_left
 
@@ -97,3 +100,44 @@ def test_outside_the_main_thread_signals_stay_as_they_are() -> None:
     thread.start()
     thread.join()
     assert seen == [signal.getsignal(signal.SIGTERM)]
+
+
+@pytest.mark.parametrize("seconds", [0.03, 0.06, 0.09, 0.12, 0.15, 0.2, 0.3])
+def test_a_signal_while_the_agent_still_loads_ends_it_in_silence(
+    seconds: float, tmp_path: Path
+) -> None:
+    """Python's own ^C during an import is printed and lost; ours ends, or a bundle says it."""
+    process = subprocess.Popen(
+        command("run", "--depth", "quick", "--python", sys.executable), cwd=tmp_path,
+        env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    if process.returncode == -signal.SIGINT or "KeyboardInterrupt" in err:
+        assert "firstlight" not in err, "the interpreter itself was still starting"
+        return
+    assert process.returncode == 130
+    assert all(verify(path.read_bytes()).intact for path in tmp_path.glob("*.json"))
+
+
+def test_a_signal_while_the_bundle_is_written_waits_until_it_is(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys; from pathlib import Path\n"
+        f"sys.path.insert(0, {str(HERE)!r})\n"
+        "import agent.bundle, agent.conclude\n"
+        "real = agent.bundle.write\n"
+        "def slow(*arguments):\n"
+        "    os.kill(os.getpid(), signal.SIGTERM); os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    return real(*arguments)\n"
+        "agent.conclude.write = slow\n"
+        "from agent.__main__ import main; main()\n"
+    )
+    arguments = ["run", "--depth", "quick", "--only", "driver", "--python", sys.executable]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=tmp_path, env=environment(),
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 143, done.stderr
+    (bundle,) = tmp_path.iterdir()
+    assert verify(bundle.read_bytes()).intact
