@@ -232,7 +232,10 @@ def memory_used_by_unseen_process(case: Case) -> Diagnosis | None:
 
 
 def nvml_torch_count_differs(case: Case) -> Diagnosis | None:
-    """torch sees another number of devices than the driver, and no variable hides any."""
+    """torch sees fewer or more devices than the driver, and no variable hides any.
+
+    Where it sees none at all, something else is wrong, and has its own rule.
+    """
     data = case.data("device")
     seen, listed = data.get("torch_count"), data.get("driver_count")
     if case.observations.from_text or not isinstance(seen, int):
@@ -248,7 +251,7 @@ def nvml_torch_count_differs(case: Case) -> Diagnosis | None:
     mig = any(
         device.partition and device.partition.mig_mode == "enabled" for device in case.facts.devices
     )
-    if not listed or seen == listed or masked or slices or mig:
+    if not listed or seen in (0, listed) or masked or slices or mig:
         return None
     index = next((i for i, _ in case.stages("device")), 0)
     return Diagnosis(
