@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from agent.canonical import canonical_bytes
 from agent.errors import BundleError, SignatureError, UsageError
+from agent.host_packages import host_packages
 from agent.model import Json
 
 ALGORITHM = "Ed25519"
@@ -56,7 +58,7 @@ def _cryptography() -> Any | None:
     """The Ed25519 module of cryptography, or None where that cannot be imported."""
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519
-    except ImportError:
+    except Exception:  # noqa: BLE001 - not there, or there and broken: both are "cannot be used"
         return None
     except BaseException as error:
         # A cryptography whose cffi is missing raises pyo3's PanicException, which is no Exception.
@@ -89,13 +91,15 @@ def signer_from_file(path: Path, ask: Callable[[str], str | None] | None = None)
     means that nobody could be asked. Raises ``UsageError`` with the way out in its hint.
     """
     data = _read_key_file(path)
-    ed25519 = _cryptography()
-    if ed25519 is None:
-        raise UsageError(
-            "--sign-with needs the Python package cryptography, which cannot be imported here.",
-            "Install it beside the agent (pip install cryptography), or leave out --sign-with.",
-        )
-    key = _load_private_key(path, data, ask or ask_on_terminal)
+    with host_packages():
+        ed25519 = _cryptography()
+        if ed25519 is None:
+            raise UsageError(
+                "--sign-with needs the Python package cryptography, which cannot be imported by "
+                f"{sys.executable or 'this Python'}.",
+                "Install it there (python -m pip install cryptography), or leave out --sign-with.",
+            )
+        key = _load_private_key(path, data, ask or ask_on_terminal)
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise UsageError(
             f"The key in {path} is {_kind_of_key(key)}, but bundles are signed with Ed25519.",

@@ -25,6 +25,10 @@ def in_memory(os, data):
         number = os.memfd_create("agent.pyz", 0)
     except (AttributeError, OSError):
         return None
+    return filled(os, number, data)
+
+
+def filled(os, number, data):
     view = memoryview(data)
     while view:
         view = view[os.write(number, view) :]
@@ -33,15 +37,20 @@ def in_memory(os, data):
 
 
 def in_a_file(os, data):
-    import atexit
+    # Where memory has no files. The name goes before anything is written, so that nothing is left
+    # however this ends; the open file stays until then.
     import tempfile
 
-    number, path = tempfile.mkstemp(suffix=".pyz", prefix="firstlight-")
-    with os.fdopen(number, "wb") as file:
-        file.write(data)
-    owner = os.getpid()
-    atexit.register(lambda: os.getpid() == owner and os.path.exists(path) and os.unlink(path))
-    return path
+    try:
+        number, path = tempfile.mkstemp(suffix=".pyz", prefix="firstlight-")
+    except OSError:
+        sys.stderr.write(
+            "agent: there is no place here to unpack to; set TMPDIR to a directory that can be "
+            "written, or download agent.pyz and run that\n"
+        )
+        sys.exit(2)
+    os.unlink(path)
+    return filled(os, number, data)
 
 
 def take_the_terminal(os):

@@ -42,7 +42,6 @@ def test_the_module_by_a_python_that_is_there(tmp_path: Path) -> None:
         ("/tmp/a b/fl", "python3 '/tmp/a b/fl'"),
         ("/root/dl/agent.pyz", "python3 ~/dl/agent.pyz"),
         ("/proc/41/fd/3", PIPED),
-        ("/tmp/firstlight-x8_1.pyz", PIPED),
     ],
 )
 def test_the_single_file_by_its_path_and_the_piped_one_by_its_pipe(

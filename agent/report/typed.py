@@ -32,9 +32,7 @@ def own_command(
     if zipped is None:
         zipped = not Path(__file__).exists()
     if zipped:
-        piped = started.startswith("/proc/") or (
-            name.startswith("firstlight-") and name.endswith(".pyz")
-        )
+        piped = started.startswith("/proc/")  # an open file without a name, made of what was piped
         return PIPED if piped else f"python3 {_short(started, environ)}"
     if name == "firstlight":
         return name if _on_path(started, environ) else _short(started, environ)
