@@ -62,7 +62,7 @@ def launch(api: Api, image: bytes, name: bytes, values: list[float]) -> list[flo
             raise DriverError("%s answered %d" % (function, code))
 
     ask(api.init, 0)
-    if api is CUDA:
+    if api.init == "cuInit":
         device, context = ctypes.c_int(), ctypes.c_void_p()
         ask("cuDeviceGet", ctypes.byref(device), 0)
         ask("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)

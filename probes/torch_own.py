@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from . import precision
@@ -11,7 +13,7 @@ from .outcome import NotRunError, Place, WrongResultError, same
 def run(place: Place) -> dict[str, Any]:
     """Each against its definition, computed in float64 on the CPU."""
     differences = {}
-    with precision.settings(place.torch, tf32=False), no_cudnn_tf32(place.torch):
+    with precision.settings(place.torch, tf32=False), full_convolutions(place.torch):
         for name, check in (
             ("convolution", convolution),
             ("fourier", fourier),
@@ -23,11 +25,25 @@ def run(place: Place) -> dict[str, Any]:
     return {"operation": "conv2d, fft, linalg.solve"}
 
 
-def no_cudnn_tf32(torch: Any) -> Any:
-    """Convolutions in full float32; the flags of cuDNN are put back at the end."""
-    return torch.backends.cudnn.flags(
-        enabled=torch.backends.cudnn.enabled, benchmark=False, deterministic=False, allow_tf32=False
-    )
+@contextlib.contextmanager
+def full_convolutions(torch: Any) -> Iterator[None]:
+    """Convolutions in full float32, as they were at the end.
+
+    torch 2.9 and later have ``conv.fp32_precision`` in place of ``allow_tf32`` and raise at the
+    convolution if both were used; ``cudnn.flags`` would touch the older one.
+    """
+    cudnn = torch.backends.cudnn
+    conv = getattr(cudnn, "conv", None)
+    if hasattr(conv, "fp32_precision"):
+        holder, name, value = conv, "fp32_precision", "ieee"
+    else:
+        holder, name, value = cudnn, "allow_tf32", False
+    before = getattr(holder, name)
+    setattr(holder, name, value)
+    try:
+        yield
+    finally:
+        setattr(holder, name, before)
 
 
 def convolution(torch: Any, device: str) -> float:
