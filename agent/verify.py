@@ -97,6 +97,11 @@ def trust_argument(argument: str) -> bytes:
                 return file.read(65_536)
     except (OSError, ValueError) as error:
         raise UsageError(f"The key file for --trust cannot be read: {error}.") from None
+    if path.exists() or path.suffix in (".pem", ".pub", ".key", ".txt"):
+        raise UsageError(
+            f"--trust names {argument}, which is no file here.",
+            "Give the path of a public key, the key itself, or a SHA256: fingerprint.",
+        )
     return argument.encode()
 
 

@@ -11,6 +11,7 @@ import pytest
 from agent.cli import COMMANDS, group, run_command_line
 
 HERE = Path(__file__).resolve().parent.parent
+GOOD = str(HERE / "tests" / "bundles" / "good.json")
 README = (HERE / "README.md").read_text()
 
 
@@ -68,6 +69,9 @@ def test_every_command_is_in_the_readme(name: str) -> None:
         (["show", "/nowhere/x"], "cannot read"),
         (["recover", "/nowhere/x"], "cannot be read"),
         (["findings", "no-such-code"], "no-such-code"),
+        (["findings", "amdgpu-hnag"], "did you mean amdgpu-hang?"),
+        (["verify", GOOD, "--trust", "nowhere.pem"], "which is no file here"),
+        (["verify", GOOD, "--trust", "/tmp"], "which is no file here"),
         (["frobnicate"], "No such command"),
         (["run", "--depht", "quick"], "--depth"),
         (["run", "--only", "device", "--skip", "device"], "name it once"),
@@ -88,6 +92,18 @@ def test_wrong_usage_is_two_and_says_why(
     assert out == ""
     assert said in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("code", [None, "driver-too-old-for-build", "amdgpu-hang"])
+def test_the_catalogue_fits_the_screen(
+    code: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["findings", *([code] if code else [])]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0][0].isalnum()
+    # An address or a path to be copied stays whole; nothing else runs over.
+    assert all(len(line) <= 80 or len(max(line.split(), key=len)) > 40 for line in lines)
+    assert not any("**" in line for line in lines)
 
 
 def test_of_several_inputs_the_readable_ones_are_explained(

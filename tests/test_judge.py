@@ -219,7 +219,7 @@ def test_the_catalogue_page_is_up_to_date() -> None:
 
 def test_the_catalogue_lists_and_explains_each_code() -> None:
     lines = catalogue_lines()
-    assert len(lines) == len(RULES)
+    assert sum(not line.startswith(" ") for line in lines) == len(RULES)
     assert any("cpu-only-build" in line for line in catalogue_entry("cpu-only-build"))
     with pytest.raises(UsageError, match="no finding"):
         catalogue_entry("no-such-code")
