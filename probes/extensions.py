@@ -27,7 +27,11 @@ def run(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
     report.data(named=bool(options.get("named")))
     if row is None:
         row = Extension(options["module"], (), (options["module"],))
-    place = place_of(report, row, options, state)
+    try:
+        place = place_of(report, row, options, state)
+    except NotRunError as error:
+        say_not_run(report, error.reason, str(error))
+        return
     report.data(device=place.device)
     module = None
     if row.modules:
@@ -45,20 +49,37 @@ def place_of(
     """Where the operation is to be tried; torch is imported here if the extension is on it."""
     backend = state["backend"]
     if not row.on_torch:
-        return Place(report, None, without_torch(backend, options), backend, options)
+        # The driver's answer counts: ``gpu`` where it listed a device and one is wanted.
+        device = "gpu" if backend != "cpu" and options.get("devices") else "cpu"
+        if backend == "auto":
+            backend = options.get("gpu_backend", "cuda")
+        return Place(report, None, device, backend, options)
     torch = import_torch.again(report, state)
     backend = import_torch.backend_of(torch, backend)
     device = "cpu"
     if backend != "cpu":
         report.step("torch.cuda.is_available")
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+        device = first_device(report, torch) if torch.cuda.is_available() else "cpu"
     torch.manual_seed(0)
     return Place(report, torch, device, backend, options)
 
 
-def without_torch(backend: str, options: dict[str, Any]) -> str:
-    """``gpu`` where the driver listed a device and one is wanted, else ``cpu``."""
-    return "gpu" if backend != "cpu" and options.get("devices") else "cpu"
+def first_device(report: Report, torch: Any) -> str:
+    """The first device on which torch itself computes; an extension is not to blame for another.
+
+    Raises NotRunError where there is none.
+    """
+    said = "torch lists no device"
+    for index in range(torch.cuda.device_count()):
+        report.step("open device %d" % index)
+        try:
+            torch.cuda.set_device(index)
+            torch.ones(8, device="cuda").sum().item()
+        except Exception as error:
+            said = str(error).split("\n")[0][:300]
+            continue
+        return "cuda:%d" % index
+    raise NotRunError("needs-stage", "torch itself computes on no device: " + said)
 
 
 # ---------------------------------------------------------------- loading

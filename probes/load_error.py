@@ -23,8 +23,6 @@ ENVIRONMENT = (
     "named symbol not found",
     "undefined symbol",
     "cannot open shared object",
-    "does not exist in the registry",
-    "does not exist",
     "not compiled with",
     "not compiled for",
     "built without",
@@ -45,7 +43,9 @@ SYMBOLS_MAX = 20000
 def names_environment(error: BaseException) -> bool:
     """Whether an error can only come from the environment, not from how an operation is called."""
     text = str(error).lower()
-    return isinstance(error, OSError) or any(words in text for words in ENVIRONMENT)
+    if isinstance(error, OSError) or OPERATOR.search(str(error)):
+        return True
+    return any(words in text for words in ENVIRONMENT)
 
 
 def reason(error: BaseException, why: dict[str, Any]) -> str:

@@ -31,6 +31,7 @@ def extension_tasks(options: RunOptions, facts: Facts, workdir: Path) -> tuple[T
     named = dict(_parts(text) for text in options.extensions)
     shared: dict[str, Json] = {
         "workdir": str(workdir),
+        "gpu_backend": "rocm" if facts.devices and facts.devices[0].vendor == "amd" else "cuda",
         "devices": 0 if options.backend == "cpu" else len(facts.devices),
         "architectures": list(wanted_architectures(options.backend, facts)),
         "depth": options.depth,
