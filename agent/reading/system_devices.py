@@ -22,7 +22,7 @@ def read(page: Page, draft: Draft) -> None:
 
 
 _PCI = re.compile(
-    r"^(?:[ \t>+-]*)((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) "
+    r"^(?:[ \t>+-]*)(?:lspci: ?)?((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) "
     r"((?:VGA compatible|3D|Display) controller|Processing accelerators)(?: \[([0-9a-f]{4})\])?: "
     r"([^\n]+)$",
     re.M,

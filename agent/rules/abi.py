@@ -94,6 +94,14 @@ def ext_wheel_built_for_other_torch(case: Case) -> Diagnosis | None:
             )
     if found := _tagged_package(case):
         return found
+    if (absent := case.hits("xformers_not_built")) and case.built_for in ("cuda", None):
+        return Diagnosis(
+            weight=70 if case.built_for else 60,
+            hits=absent,
+            evidence=torch_at(case),
+            values={"package": "xformers"},
+            look_at=("python -m xformers.info: the torch that its library was built for",),
+        )
     companions = _companion_lines(case)
     symbols = tuple(
         hit

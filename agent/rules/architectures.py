@@ -7,8 +7,17 @@ from dataclasses import dataclass
 
 from agent.rules.case import Case
 from agent.rules.versions import EMBEDDED, Version, covers, newest, version
+from agent.rules.wheels import default_cuda, wheels_of
 from agent.tables.drivers import CAPABILITIES
 from agent.tables.wheels import FIRST_RELEASES
+
+# Wordings: torch says that it has no code for a GPU; a launch ended for want of code.
+CAPABILITY_WARNINGS = (
+    "capability_not_compatible",
+    "torch_lacks_kernels",
+    "found_gpu_of_capability",
+)
+NO_KERNEL = ("no_kernel_image", "invalid_device_function")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +31,24 @@ class Gap:
 def targets_of(case: Case) -> tuple[str, ...]:
     """What torch holds code for: by its own warning or list, else by the table; () unknown."""
     if hit := case.hit("supported_capabilities"):
-        return tuple(re.findall(r"(?:sm|compute)_\d+[af]?", hit.group(1)))
-    return case.torch_architectures
+        # Where torch itself calls the GPU incompatible, old PTX in the list is no help either.
+        kinds = "sm" if case.hit("capability_not_compatible") else "sm|compute"
+        return tuple(re.findall(rf"(?:{kinds})_\d+[af]?", hit.group(1)))
+    return case.torch_architectures or _targets_of_release(case)
+
+
+def _targets_of_release(case: Case) -> tuple[str, ...]:
+    """What any CUDA build of the release holds code for, where the build is not known."""
+    if not _release_only(case):
+        return ()
+    found = [
+        target
+        for row in wheels_of(case.torch_version)
+        if row.build.startswith("cu")
+        for target in row.architectures
+        + ((f"compute_{row.ptx.replace('.', '')}",) if row.ptx else ())
+    ]
+    return tuple(dict.fromkeys(found))
 
 
 def capabilities_of(case: Case) -> tuple[Version, ...]:
@@ -46,7 +71,7 @@ def gap_of(case: Case) -> Gap | None:
             if not covers(targets, capability):
                 top = newest(targets)
                 return Gap(capability, bool(top) and capability > top)
-        elif found := _gap_of_toolkit(case.torch_cuda, capability):
+        elif found := _gap_of_toolkit(_toolkit_of(case), capability):
             return found
         elif is_before_first_release(case.torch_version, capability):
             return Gap(capability, newer=True)
@@ -55,12 +80,29 @@ def gap_of(case: Case) -> Gap | None:
     return None
 
 
+def _toolkit_of(case: Case) -> Version:
+    """Torch's CUDA; where only the release is known and a launch failed, its default build's."""
+    return default_cuda(case.torch_version) if _release_only(case) else case.torch_cuda
+
+
+def _release_only(case: Case) -> bool:
+    """Whether a launch failed for want of code and torch is known by its release alone."""
+    if case.torch is None or case.torch_build or not case.hits(*NO_KERNEL):
+        return False
+    return re.fullmatch(r"[\d.]+", case.torch.version or "") is not None
+
+
 def covered(case: Case) -> bool:
     """Whether torch is known to hold code for every GPU at hand."""
     targets, capabilities = targets_of(case), capabilities_of(case)
     if not targets or not capabilities:
         return False
     return all(covers(targets, capability) for capability in capabilities)
+
+
+def in_torch(case: Case) -> bool:
+    """Whether the launch that failed is named as one of torch's own sources."""
+    return case.says("aten/src/thc", "aten/src/aten/native", "aten\\src\\aten")
 
 
 def is_embedded(case: Case) -> bool:

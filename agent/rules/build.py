@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from agent.rules.architectures import (
+    CAPABILITY_WARNINGS,
+    NO_KERNEL,
     capabilities_of,
     covered,
     gap_of,
+    in_torch,
     is_embedded,
+    within_toolkit,
 )
 from agent.rules.case import Case
+from agent.rules.kernels import EXTENSIONS
 from agent.rules.rule import Diagnosis, Rule
 from agent.rules.seen import torch_at
 from agent.rules.versions import dotted
 from agent.rules.wheels import recommend
-
-CAPABILITY_WARNINGS = (
-    "capability_not_compatible",
-    "torch_lacks_kernels",
-    "found_gpu_of_capability",
-)
-NO_KERNEL = ("no_kernel_image", "invalid_device_function")
 
 
 def gpu_newer_than_build(case: Case) -> Diagnosis | None:
@@ -61,13 +59,41 @@ def _architecture_gap(case: Case, *, newer: bool) -> Diagnosis | None:
 def _named_only(case: Case, newer: bool) -> Diagnosis | None:
     """Torch's own warning where neither its list nor its version is known."""
     hits = case.hits("capability_not_compatible", "torch_lacks_kernels")
-    if not hits or gap_of(case) is not None or covered(case) or case.built_for == "rocm":
+    if not hits:
+        return _by_generation(case, newer)
+    if gap_of(case) is not None or covered(case) or case.built_for == "rocm":
         return None
     capability = next(iter(capabilities_of(case)), ())
     is_new = bool(capability) and capability >= (8, 0)
     if is_new != newer:
         return None
     return Diagnosis(weight=70, hits=hits, values={"architecture": dotted(capability)})
+
+
+# Beside the names of extensions: what shows that torch's own kernels are not the ones that fail.
+_OTHERS = ("torch.ops.", "_cuda/", "_cuda.", "_ext.", "device='cuda")
+
+
+def _by_generation(case: Case, newer: bool) -> Diagnosis | None:
+    """A launch failed for want of code, on a very new or old GPU, and torch's list is not known."""
+    hits = case.hits(*NO_KERNEL)
+    found = capabilities_of(case)
+    known = covered(case) and not in_torch(case)
+    if not hits or not found or known or is_embedded(case) or case.says(*EXTENSIONS, *_OTHERS):
+        return None
+    if gap_of(case) is not None or case.built_for in ("rocm", "cpu"):
+        return None
+    if newer and (found[0] < (8, 0) or (found[0] < (10, 0) and within_toolkit(case))):
+        return None
+    if not newer and found[0] >= (7, 0):
+        return None
+    return Diagnosis(
+        weight=60 if found[0] >= (10, 0) or not newer else 50,
+        hits=hits,
+        evidence=torch_at(case),
+        values={"architecture": dotted(found[0]), **wheel_values(case)},
+        look_at=("torch.cuda.get_arch_list(): does it hold the GPU's capability?",),
+    )
 
 
 def build_for_other_gpu_family(case: Case) -> Diagnosis | None:

@@ -100,7 +100,7 @@ def _half(case: Case) -> bool:
     return (
         any(name.startswith("libnvidia-ml") for name in libraries)
         or bool(case.facts.container.mounted_nvidia_libraries)
-        or told(case, "smi-works")
+        or (told(case, "smi-works") and not case.says("on the host", "on host"))
         or any(node.present for _, node in nodes(case, "/dev/nvidia"))
     )
 
@@ -199,7 +199,7 @@ def container_gpu_access_revoked(case: Case) -> Diagnosis | None:
     if refused:
         return Diagnosis(weight=88, hits=(*hits, *reload), evidence=refused)
     if not hits:
-        lost = case.hits("no_cuda_gpus", "cuda_unknown_error", "no_nvidia_driver")
+        lost = case.hits("no_cuda_gpus", "cuda_unknown_error", "no_nvidia_driver", "os_call_failed")
         if any("daemon" in hit.text for hit in reload) and lost and boxed(case):
             return Diagnosis(weight=80, hits=(*reload, *lost))
         return None

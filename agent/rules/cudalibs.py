@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.rules.case import Case
-from agent.rules.loader import missing_cuda_libraries
+from agent.rules.loader import in_conda_lib, missing_cuda_libraries
 from agent.rules.rule import Diagnosis, Rule
 from agent.rules.seen import torch_at
 from agent.rules.versions import version
@@ -80,7 +80,11 @@ def conda_cuda_lib_mismatch(case: Case) -> Diagnosis | None:
         return None
     majors = _conda_majors(case)
     if hits:
-        listed = len(majors) > 1 or case.says("conda install", "conda list", "linux-64")
+        listed = (
+            len(majors) > 1
+            or in_conda_lib(case)
+            or case.says("conda install", "conda list", "linux-64")
+        )
         return Diagnosis(weight=80 if listed else 52, hits=hits, evidence=torch_at(case))
     missing = tuple(hit for hit, _ in missing_cuda_libraries(case))
     if missing and len(majors) > 1:

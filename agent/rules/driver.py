@@ -17,6 +17,8 @@ DROPPED = ((3, 396), (5, 495), (7, 590))
 # ---------------------------------------------------------------- versions that disagree
 def _mismatch_hits(case: Case) -> tuple[Hit, ...]:
     hits = case.hits("nvml_version_mismatch", "api_mismatch")
+    if not case.hits("forward_compat_804", "driver_mismatch_803"):
+        hits += case.hits("dso_mismatch")
     if hits:
         hits += case.hits("api_mismatch_client", "api_mismatch_kernel", "nvml_library_version")
     return hits
@@ -118,6 +120,9 @@ def kernel_module_not_built(case: Case) -> Diagnosis | None:
         hit for hit in case.hits("module_file") if release and hit.group(1) not in (release, "")
     )
     nvidia = case.has_nvidia or case.says("nvidia")
+    own = case.hits("driver_container_kernel")
+    if own and not case.hits("module_key_rejected"):
+        return Diagnosis(weight=82, hits=own)
     if not nvidia or case.hits("module_key_rejected") or case.in_container:
         return None
     if others and (absent or silent):

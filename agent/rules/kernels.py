@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 
 from agent.rules.architectures import (
+    CAPABILITY_WARNINGS,
+    NO_KERNEL,
     capabilities_of,
     covered,
     gap_of,
+    in_torch,
     range_of_toolkit,
     within_toolkit,
 )
-from agent.rules.build import CAPABILITY_WARNINGS, NO_KERNEL
 from agent.rules.case import Case
 from agent.rules.rule import Diagnosis, Rule
 from agent.rules.seen import torch_at
@@ -97,7 +99,11 @@ def extension_arch_list_missing_gpu(case: Case) -> Diagnosis | None:
         return None
     if case.built_for in ("rocm", "cpu") or case.says("hip error", "hiperror"):
         return None
+    if case.hits("xformers_not_built"):
+        return None  # its whole library is not loaded
     named = [name for name in EXTENSIONS if case.says(name)]
+    if in_torch(case) and not named:
+        return None
     fits = covered(case) or bool(case.works)
     likely = within_toolkit(case) or case.says("_cuda: no kernel", "built with", "from source")
     weight = (

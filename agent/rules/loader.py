@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agent.model import Package
 from agent.rules.case import Case
 from agent.rules.lines import Hit
@@ -9,6 +11,12 @@ from agent.rules.rule import Diagnosis, Rule
 from agent.rules.seen import torch_at
 from agent.rules.sonames import component, cuda_majors
 from agent.rules.versions import version
+
+# A CUDA library in a conda environment's lib, by its path or as seen from torch/lib.
+_CONDA_LIB = re.compile(
+    r"/(?:ana|mini)?(?:conda|forge)\d?/(?:envs/[^/\s]+/)?lib/libcu\w+\.so"
+    r"|/envs/[^/\s]+/lib/libcu\w+\.so|torch/lib/(?:\.\./){4}libcu\w+\.so"
+)
 
 
 def missing_cuda_libraries(case: Case) -> tuple[tuple[Hit, str], ...]:
@@ -230,7 +238,9 @@ def ld_library_path_shadows_torch_libs(case: Case) -> Diagnosis | None:
     cudnn = case.hits("cudnn_incompatible", "cudnn_sublibraries")
     value = case.env("LD_LIBRARY_PATH") or ""
     on_path = _has_cuda(value) or _echoed_path(case)
-    conda = case.says("conda install", "conda list", "linux-64", "/conda-meta/")
+    conda = in_conda_lib(case) or case.says(
+        "conda install", "conda list", "linux-64", "/conda-meta/"
+    )
     if symbols or cudnn:
         hits = (*symbols, *cudnn)
         weight = 90 if on_path else 66 if symbols and not conda else 58
@@ -238,6 +248,11 @@ def ld_library_path_shadows_torch_libs(case: Case) -> Diagnosis | None:
     if on_path and (hits := case.hits("cublas_invalid_value", "cudnn_sublibrary_loading")):
         return Diagnosis(weight=70, hits=hits, evidence=case.env_at("LD_LIBRARY_PATH"))
     return _mapped_from_elsewhere(case)
+
+
+def in_conda_lib(case: Case) -> bool:
+    """Whether a CUDA library of a conda environment's own lib directory is named."""
+    return _CONDA_LIB.search(case.lines.text) is not None
 
 
 def _has_cuda(value: str) -> bool:

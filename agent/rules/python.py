@@ -178,6 +178,9 @@ def local_module_shadows_import(case: Case) -> Diagnosis | None:
     for hit in case.hits("name_missing_in_file"):
         module, path, stem = hit.groups
         ours = module.split(".")[0] == stem and not any(word in path for word in _LIBRARY)
+        inside = "-packages" in path and module == stem and stem in sys.stdlib_module_names
+        if inside:  # run from a package's own directory, whose file has the module's name
+            return Diagnosis(weight=84, hits=(hit,), values={"value": path})
         if ours and (stem in sys.stdlib_module_names or stem in _THIRD_PARTY):
             return Diagnosis(weight=88, hits=(hit,), values={"value": path})
     for hit in partial:

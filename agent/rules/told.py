@@ -29,7 +29,7 @@ _CIRCUMSTANCES = {
         r"\b(?:suspend(?:ed|ing)?|suspension|hibernat\w*|(?:went|goes?|put|wak\w+|woke|resum\w+|back|return\w*)"
         r"[^\n]{0,24}\b(?:to|from|after|up from)\b[^\n]{0,10}(?:sleep|suspend|standby)"
         r"|(?:after|from) (?:a )?(?:sleep|suspend|resume|standby|waking)|slept|laptop lid|lid close"
-        r"|sleep mode|systemd-(?:suspend|sleep)|wak(?:es?|ing|en) (?:\w+ ){0,3}up\b|wake-?up)"
+        r"|sleep mode|\b(?:in|into|enter\w*) (?:standby|suspend)|systemd-(?:suspend|sleep)|wak(?:es?|ing|en) (?:\w+ ){0,3}up\b|wake-?up)"
     ),
     "worked-before": (
         r"\b(?:after (?:a (?:while|few|couple)|some (?:time|hours|days)|\d+"

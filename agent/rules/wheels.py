@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agent.rules.versions import Version, covers, version
 from agent.tables.drivers import TOOLKITS
-from agent.tables.wheels import WHEELS, Wheel
+from agent.tables.wheels import DEFAULT_CUDA, WHEELS, Wheel
 
 INDEX = "https://download.pytorch.org/whl/"
 
@@ -29,6 +29,14 @@ def default_wheel(torch: Version) -> Wheel | None:
     """What plain `pip install torch==<series>` brings, or None."""
     series = ".".join(map(str, torch[:2]))
     return next((row for row in WHEELS if row.torch == series and row.default), None)
+
+
+def default_cuda(torch: Version) -> Version:
+    """The CUDA of what plain `pip install torch==<series>` brings; () where that is not known."""
+    if row := default_wheel(torch):
+        return build_cuda(row.build)
+    found = [cuda for first, cuda in DEFAULT_CUDA if first <= torch[:2]]
+    return found[-1] if found and torch[:2] < (1, 12) else ()
 
 
 def wheels_of(torch: Version) -> tuple[Wheel, ...]:

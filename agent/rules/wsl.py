@@ -51,13 +51,21 @@ def wsl_linux_driver_shadows(case: Case) -> Diagnosis | None:
         "smi_cannot_talk", "nvml_version_mismatch", "no_nvidia_driver", "cuda_available_false",
         "driver_mismatch_803", "cuinit_not_initialized",
     )  # fmt: skip
-    crashed = case.says("segmentation fault", "segfault")
+    crashed = case.says("segmentation fault", "segfault", "munmap_chunk()", "core dumped")
     if (file or strange) and (failed or crashed):
         evidence = tuple(pointer for pointer in strange if pointer)
         return Diagnosis(weight=90, hits=(*failed, *file), evidence=evidence)
-    if installed and (failed or crashed):
+    if (installed or _smi_of_linux(case)) and (failed or crashed):
         return Diagnosis(weight=82, hits=failed)
     return None
+
+
+def _smi_of_linux(case: Case) -> bool:
+    """Whether nvidia-smi is of another branch than the Windows driver: not WSL's own copy."""
+    found = re.search(
+        r"NVIDIA-SMI:? (\d{3})\.[^\n]{0,40}\n?[^\n]{0,40}Driver Version: (\d{3})\.", case.lines.text
+    )
+    return found is not None and abs(int(found.group(1)) - int(found.group(2))) > 15
 
 
 def wsl_windows_build_bug(case: Case) -> Diagnosis | None:

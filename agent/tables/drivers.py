@@ -97,8 +97,24 @@ TOOLKITS: tuple[Toolkit, ...] = (
     _toolkit("10.2", "440.33", "", ""),
 )
 
-# branch -> the CUDA version that its nvidia-smi prints
+# branch -> the CUDA version that its nvidia-smi prints (below 410 it printed none: the toolkit that
+# the branch came with; CUDA release notes, table of toolkits and drivers)
 BRANCHES: dict[int, str] = {
+    340: "6.5",
+    346: "7.0",
+    352: "7.5",
+    361: "7.5",
+    367: "8.0",
+    375: "8.0",
+    384: "9.0",
+    387: "9.1",
+    390: "9.1",
+    396: "9.2",
+    410: "10.0",
+    415: "10.0",
+    418: "10.1",
+    430: "10.1",
+    435: "10.1",
     440: "10.2",
     450: "11.0",
     455: "11.1",

@@ -207,4 +207,13 @@ FIRST_RELEASES: tuple[tuple[tuple[int, int], tuple[int, int]], ...] = (
     ((10, 0), (2, 7)),
 )
 
+# CUDA of the default build on PyPI, from this release on, before the rows above begin.
+# Source: PyTorch's page of previous versions; versions of the wheels' own libcudart.
+DEFAULT_CUDA: tuple[tuple[tuple[int, int], tuple[int, int]], ...] = (
+    ((1, 0), (9, 0)),
+    ((1, 2), (10, 0)),
+    ((1, 3), (10, 1)),
+    ((1, 5), (10, 2)),
+)
+
 WHEELS: tuple[Wheel, ...] = tuple(_read(line) for line in _ROWS.splitlines())

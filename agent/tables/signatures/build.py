@@ -233,6 +233,14 @@ ROWS: tuple[Signature, ...] = (
         "xformers _cpp_lib.py",
     ),
     Signature(
+        "xformers_not_built",
+        ("xformers wasn't buil", "operator wasn't built"),
+        r"xFormers wasn't buil[dt] with CUDA support"
+        r"|Operator wasn't built - see `?python -m xformers\.info",
+        "xFormers wasn't build with CUDA support",
+        "xformers ops/common.py",
+    ),
+    Signature(
         "extension_wheel_name",
         ("torch2", "torch1", "cu1", "pt2"),
         r"\b([A-Za-z][\w.]{0,40}?)-\d[\w.]{0,40}?\+?(?:cu(\d+))?(?:pt|torch)(\d+\.\d+(?:\.\d+)?)"

@@ -112,8 +112,14 @@ ROWS: tuple[Signature, ...] = (
     ),
     Signature(
         "extension_not_for_arch",
-        ("but was built for", "not compiled with any cuda arch", "not compiled for any cuda arch"),
-        r"kernel `?\S{1,160}`? is for sm\d+[-\w]{0,40}, but was built for sm\d+"
+        (
+            "but was built for",
+            "not compiled with any cuda arch",
+            "not compiled for any cuda arch",
+            "(too new)",
+        ),
+        r"requires device with capability <=? \(\d+, \d+\) but your GPU has capability \(\d+, \d+\) \(too new\)"
+        r"|kernel `?\S{1,160}`? is for sm\d+[-\w]{0,40}, but was built for sm\d+"
         r"|was not compiled (?:with|for) any CUDA arch(?:itecture)?s?",
         "FATAL: kernel `fmha_cutlassF_f16_aligned_64x64_rf_sm80` is for sm80-sm100, but was built"
         " for sm37",

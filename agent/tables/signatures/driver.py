@@ -97,6 +97,20 @@ ROWS: tuple[Signature, ...] = (
         "dkms; NVIDIA's installer",
     ),
     Signature(
+        "driver_container_kernel",
+        ("resolve linux kernel version",),
+        r"Could not resolve Linux kernel version",
+        "Could not resolve Linux kernel version",
+        "nvidia-driver of github.com/NVIDIA/gpu-driver-container; gpu-operator issue 85",
+    ),
+    Signature(
+        "dso_mismatch",
+        ("does not match dso version",),
+        r"kernel version (\d{3}[\d.]*\d) does not match DSO version (\d{3}[\d.]*\d)",
+        "kernel version 352.63.0 does not match DSO version 361.93.2 -- cannot find working devices",
+        "tensorflow cuda_diagnostics.cc; tensorflow issue 4768",
+    ),
+    Signature(
         "module_file",
         ("/lib/modules/",),
         r"/lib/modules/([^/\s]+)/\S*?nvidia[\w-]*\.ko",
@@ -213,7 +227,8 @@ ROWS: tuple[Signature, ...] = (
         r"CUDA unknown error|CUDA error: unknown error|cudaErrorUnknown\b|CUDA_ERROR_UNKNOWN\b"
         r"|cuda runtime error \((?:30|999)\)|[Ee]rror 999\b|code=(?:30|999)\b"
         r"|== cudaSuccess \((?:30|999) vs\. 0\)|cuInit\S*[^\n]{0,30}\b999\b"
-        r"|CUDA[^\n]{0,40}failed[^\n]{0,30}unknown error",
+        r"|CUDA[^\n]{0,40}failed[^\n]{0,30}unknown error|init failure: 999\b"
+        r"|unable to init GPU: unknown error",
         "RuntimeError: CUDA unknown error - this may be due to an incorrectly set up environment",
         _RUNTIME,
     ),

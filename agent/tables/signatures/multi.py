@@ -92,8 +92,11 @@ ROWS: tuple[Signature, ...] = (
             "peer-to-peer",
             "canaccesspeer",
             "peeraccess",
+            "peer mapping",
+            "too_many_peers",
         ),
-        r"peer access is not supported between (?:these )?two devices|cudaErrorPeerAccessUnsupported"
+        r"CUDA_ERROR_TOO_MANY_PEERS|cudaErrorTooManyPeers|peer mapping resources exhausted"
+        r"|peer access is not supported between (?:these )?two devices|cudaErrorPeerAccessUnsupported"
         r"|[Cc]an.t enable access between nodes|CANNOT Access Peer"
         r"|[Cc]ould not enable (?:P2P|peer)[^\n]*"
         r"|cudaDeviceCanAccessPeer[^\n]{0,60}(?:False|returns? 0|= 0|: 0)"
