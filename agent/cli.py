@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,17 @@ def with_default_command(arguments: list[str]) -> list[str]:
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(text + "\n")
+    """One line on standard error, without secrets and control characters.
+
+    Paths and names stay, since the user has to find them again.
+    """
+    from agent.private_text import SECRETS
+    from agent.report.escape import terminal
+
+    for find in SECRETS:
+        text = find(lambda kind, value: f"<{kind}>", text)
+    with suppress(OSError, ValueError):  # nobody reads it
+        sys.stderr.write(terminal(text) + "\n")
 
 
 @click.group(context_settings=CONTEXT, invoke_without_command=True)

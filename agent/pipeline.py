@@ -200,6 +200,10 @@ def open_partial(start: Start) -> Partial:
 
 def listeners(screen: Screen, partial: Partial, start: Start) -> Listeners:
     """Those who hear of the climb: the screen and the notes."""
+
+    def public(text: str) -> str:
+        return str(partial.redact(text))  # a step's or an extension's name may hold anything
+
     under_way: dict[tuple[str, str], tuple[float, str]] = {}
 
     def heard(event: Event) -> None:
@@ -213,13 +217,13 @@ def listeners(screen: Screen, partial: Partial, start: Start) -> Listeners:
             notes.note_step(partial, event.stage, event.subject, event.step)
         elif event.result is not None:
             under_way.pop(place, None)
-            screen.finished(event.result)
+            screen.finished(replace(event.result, subject=public(event.result.subject)))
             notes.note_stage(partial, event.result)
 
     def tick() -> None:
         for (stage, subject), (began, step) in list(under_way.items())[-1:]:
             limit = RUNGS[stage].deadline_seconds
-            screen.waiting(stage, subject, step, time.monotonic() - began, limit)
+            screen.waiting(stage, public(subject), public(step), time.monotonic() - began, limit)
 
     def quick(seen: Observations, seconds_to_come: float) -> None:
         from agent.conclude import report_quick

@@ -55,6 +55,8 @@ def url_credentials(replace: Replace, text: str) -> str:
     if "://" not in text:
         return text
     text = shapes.WEBHOOK.sub(lambda match: replace("token", match[0]), text)
+    text = shapes.URL_TOKEN.sub(lambda match: match[1] + replace("token", match[2]), text)
+    text = shapes.URL_SIGNATURE.sub(lambda match: replace("token", match[0]), text)
     return shapes.URL_CREDENTIALS.sub(lambda match: replace("credentials", match[0]), text)
 
 
@@ -101,7 +103,24 @@ def emails(replace: Replace, text: str) -> str:
     return shapes.EMAIL.sub(lambda match: replace("email", match[0]), text)
 
 
-SECRETS: tuple[Pass, ...] = (pem_blocks, url_credentials, tokens, named_secrets, emails)
+def curl_users(replace: Replace, text: str) -> str:
+    """User and password given to curl or wget; other programs' -u may be a user and a group."""
+    if ":" not in text or ("-u" not in text and "user" not in text):
+        return text
+    return shapes.CURL_USER.sub(lambda match: match[1] + replace("credentials", match[2]), text)
+
+
+def secret_pass(value: str) -> Pass:
+    """The pass for one secret that the environment holds, whatever it looks like."""
+    pattern = re.compile(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])")
+
+    def replace_secret(replace: Replace, text: str) -> str:
+        return pattern.sub(lambda match: replace("token", value), text) if value in text else text
+
+    return replace_secret
+
+
+SECRETS: tuple[Pass, ...] = (pem_blocks, url_credentials, tokens, named_secrets, curl_users, emails)
 
 
 # ---------------------------------------------------------------- names of this machine

@@ -37,6 +37,7 @@ class Names:
     users: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     homes: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()  # values of the environment that only their names give away
     versions: frozenset[str] = frozenset()
 
 
@@ -50,12 +51,26 @@ def names_of(facts: Facts, environ: Mapping[str, str]) -> Names:
         users=_unique(users),
         hosts=_unique(hosts),
         homes=_unique(homes),
+        secrets=_secrets(environ),
         versions=_versions(facts),
     )
 
 
 def _unique(names: tuple[str | None, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(clean_text(name.strip()) for name in names if name and name.strip()))
+
+
+def _secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Values of variables called token, key, password …, and passwords of URLs, longest first."""
+    found = []
+    for name, value in environ.items():
+        if _secret_name(name, value) and not value.startswith(("/", "~", ".")):
+            found.append(value)
+        for match in shapes.URL_CREDENTIALS.finditer(value):
+            found.append(match[0].partition(":")[2])
+    cleaned = {clean_text(value.strip()) for value in found}
+    kept = [text for text in cleaned if 8 <= len(text) <= 4_000 and not text.isdigit()]
+    return tuple(sorted(kept, key=len, reverse=True))
 
 
 def _versions(facts: Facts) -> frozenset[str]:
@@ -73,7 +88,13 @@ class Redactor:
         self._counts: dict[tuple[str, str], int] = {}
         self._versions = names.versions
         self._harmless: set[tuple[str, bool]] = set()  # short texts met before, nothing to hide
-        self._passes = (*private_text.SECRETS, *self._name_passes(names), private_text.machines)
+        known = (private_text.secret_pass(value) for value in names.secrets)
+        self._passes = (
+            *private_text.SECRETS,
+            *known,
+            *self._name_passes(names),
+            private_text.machines,
+        )
 
     # ------------------------------------------------------------ what callers use
     def text(self, text: str, *, version: bool = False) -> str:

@@ -32,6 +32,13 @@ PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 BASE64_LINE = re.compile(r"[A-Za-z0-9+/=]{1,100}|(?:Proc-Type|DEK-Info): [^\n]{0,100}")
 BEARER = re.compile(r"(?i)(?<![A-Za-z0-9])((?:bearer|basic)\s{1,4})([A-Za-z0-9._~+/=-]{12,8000})")
 URL_CREDENTIALS = re.compile(r"(?<=://)[^\s/'\"<>]{1,2000}(?=@)")
+# https://conda.anaconda.org/t/TOKEN/channel, and the "sig" of a shared-access URL.
+URL_TOKEN = re.compile(r"(://[^\s'\"<>]{1,300}?/t/)([\w-]{6,200})(?=[/\s'\"]|$)")
+URL_SIGNATURE = re.compile(r"(?<=[?&]sig=)[\w%+/=-]{8,500}")
+CURL_USER = re.compile(
+    r"(?<![\w-])((?:curl|wget|http)\s(?:[^\n]{0,200}?\s)?(?:-u|--user|--proxy-user)[ =]{0,2}[\"']?)"
+    r"([^\s:\"']{1,200}:[^\s\"']{1,200})"
+)
 WEBHOOK = re.compile(r"(?<=hooks\.slack\.com/services/)[\w/-]{10,200}")
 
 # A name that says "secret" followed by its value. Group 1 is kept; the value is in one of the
@@ -40,16 +47,19 @@ _STRONG = (
     r"passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key(?:[_-]?id)?|private[_-]?key"
     r"|account[_-]?key|auth[_-]?key|credentials?"
 )
-_WEAK = r"token|authorization|auth|signature|session(?:[_-]?id)?|cookie|x-amz-credential"
+_WEAK = (
+    r"token|(?<![A-Za-z])pw|authorization|auth|signature|session(?:[_-]?id)?|cookie"
+    r"|x-amz-credential"
+)
 # One of these stands in every text that NAMED_SECRET or FLAGGED_SECRET finds something in.
 SECRET_HINTS: tuple[str, ...] = (
     *("passw", "passphrase", "secret", "key", "credential"),
-    *("token", "auth", "signature", "session", "cookie"),
+    *("token", "auth", "signature", "session", "cookie", "pw"),
 )
 _VALUE = r"(?:\"([^\"\n<]{1,4000})\"|'([^'\n<]{1,4000})'|([^\s\"'<>,;&|(){}\[\]]{1,4000}))"
 NAMED_SECRET = re.compile(
     rf"(?i)((?:({_STRONG})|({_WEAK}))(?![a-z])[\w-]{{0,24}}[\"']?(\s{{0,3}}[=:]\s{{0,3}}))"
-    rf"(?:(?:bearer|basic)\s{{1,4}})?{_VALUE}"
+    rf"(?:(?:bearer|basic)\s{{1,4}})?(?!(?:bearer|basic)\s{{1,4}}<){_VALUE}"
 )
 FLAGGED_SECRET = re.compile(
     rf"(?i)((?<![\w-])--?[a-z-]{{0,30}}(?:{_STRONG}|token)\s{{1,3}}){_VALUE}"

@@ -61,3 +61,21 @@ def test_planted_secrets_are_nowhere(tmp_path: Path, arguments: list[str]) -> No
         assert secret not in written
         assert secret not in done.stdout
         assert secret not in done.stderr
+
+
+def test_the_lines_of_a_run_and_its_complaints_are_redacted_too(tmp_path: Path) -> None:
+    environ = {**os.environ, "USER": USER, "LOGNAME": USER, "HOSTNAME": HOST}
+    environ["PYTHONPATH"] = str(Path(__file__).parent.parent)
+    command = [sys.executable, "-m", "agent", "run", "--python"]
+    for more in ([sys.executable, "--extension", USER], [f"/nowhere/{TOKEN}/python"]):
+        done = subprocess.run(
+            [*command, *more],
+            cwd=tmp_path,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode in (1, 2), done.stderr
+        assert USER not in done.stdout + done.stderr
+        assert TOKEN not in done.stdout + done.stderr

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent import codec, private_text, shapes
@@ -56,6 +56,22 @@ SECRETS = [
     "rpa_0123456789ABCDEFGHIJKLMNOP",
     "dckr_pat_0123456789abcdefABCD_-",
 ]
+# Text and the secret in it.
+IN_CONTEXT = [
+    ("https://conda.anaconda.org/t/pl-4nted-0a1b2c3d/private/linux-64", "pl-4nted-0a1b2c3d"),
+    ("https://conda.anaconda.org/t/pl-4nted-0a1b2c3d", "pl-4nted-0a1b2c3d"),
+    ("https://x.blob.core.windows.net/a.whl?sv=2&sig=AbC%2Bdef123%3D&se=1", "AbC%2Bdef123%3D"),
+    ("+ curl -fsSL -u robot:pl4nted-passw0rd https://h/x", "pl4nted-passw0rd"),
+    ("curl --user robot:pl4nted-passw0rd -O https://h/x", "pl4nted-passw0rd"),
+    ("connect pw=pl4nted-passw0rd", "pl4nted-passw0rd"),
+]
+UNEATEN = [
+    "docker run -u 1000:1000 nvidia/cuda",
+    "docker run --user nvidia:video x",
+    "https://example.org/t/abc/x",
+    "pw=350 W",
+    "at 12:30 curl failed",
+]
 PLACES = [
     "{}",
     "token {} was refused",
@@ -67,6 +83,31 @@ PLACES = [
     "git+https://user:{}@github.com/org/repo",
     "https://{}@github.com/org/repo",
 ]
+
+
+@pytest.mark.parametrize(("text", "secret"), IN_CONTEXT)
+def test_secrets_that_only_their_place_gives_away(text: str, secret: str) -> None:
+    assert secret not in redacted(text)
+
+
+@pytest.mark.parametrize("text", UNEATEN)
+def test_the_same_places_with_something_harmless(text: str) -> None:
+    assert redacted(text) == text
+
+
+def test_a_secret_of_the_environment_is_known_wherever_it_is_printed() -> None:
+    environ = {
+        "KAGGLE_KEY": "qwertyuiop-plain-looking",
+        "HTTPS_PROXY": "http://px:pr0xy-w0rd@10.1.2.3:3128",
+        "GPG_KEY_PATH": "/usr/share/keys",
+        "API_TOKEN": "false",
+        "TOKENIZERS_PARALLELISM": "parallel-enough",
+    }
+    redactor = Redactor(names_of(Facts(), environ))
+    text = redactor.text("auth failed for qwertyuiop-plain-looking; tried pr0xy-w0rd twice")
+    assert text == "auth failed for <token-1>; tried <token-2> twice"
+    kept = "/usr/share/keys is false but parallel-enough"
+    assert redactor.text(kept) == kept
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -361,6 +402,7 @@ TEXTS = st.lists(
 
 @settings(max_examples=400, deadline=None)
 @given(TEXTS)
+@example("password=BEARER 000")
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     once = redacted(text)
     assert redacted(once) == once
