@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.processes import ProcessId, grow_tree
 from agent.workload.command import Outcome, run_command
 from agent.workload.ended import Traces, out_of_memory, read_traces, what_ended
 from agent.workload.sampler import MOST_POINTS, Course, DeviceReading, Samples, fold_device
-from agent.workload.tree import ProcessId, grow_tree
 
 HERE = Path(__file__).resolve().parent.parent
 MIB = 1 << 20

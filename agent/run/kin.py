@@ -28,10 +28,10 @@ class Process(NamedTuple):
     born: int
 
 
-def read_process(pid: int) -> Process | None:
+def read_process(pid: int, proc: str = "/proc") -> Process | None:
     """The process with this number, or None if there is none that we may see."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - pathlib is slow to start
+        with open(f"{proc}/{pid}/stat", "rb") as file:  # noqa: PTH123 - pathlib is slow to start
             after = file.read().rpartition(b")")[2].split()
         return Process(
             pid, after[0].decode(), int(after[1]), int(after[2]), int(after[3]), int(after[19])
@@ -52,13 +52,14 @@ def children_of(pid: int) -> list[int] | None:
     return found
 
 
-def all_processes() -> list[Process]:
+def all_processes(proc: str = "/proc") -> list[Process]:
     """Every process that /proc shows."""
     try:
-        numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+        numbers = [int(name) for name in os.listdir(proc) if name.isdigit()]  # noqa: PTH208
     except OSError:
         return []
-    return [found for found in map(read_process, numbers) if found is not None]
+    rows = [read_process(number, proc) for number in numbers]
+    return [row for row in rows if row is not None]
 
 
 def is_marked(pid: int, marker: str) -> bool:

@@ -1,4 +1,4 @@
-"""How much memory may a child take, and how much has it taken?
+"""How much memory may a child take?
 
 ``RLIMIT_AS`` will not do: importing a CUDA build of torch alone reserves gigabytes of addresses.
 So the agent looks at what a child's processes really hold and ends the child before the machine
@@ -7,11 +7,7 @@ or the container has to; the kernel's own choice is steered by ``oom_score_adj``
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from pathlib import Path
-
-from agent.run.kin import children_of
 
 SHARE = 0.8  # of what was available when the child started; the rest is for everybody else
 KIB = 1024
@@ -80,30 +76,3 @@ def default_limit(root: Path = Path("/")) -> int | None:
     """Bytes that one child may hold, or None where the machine does not say what it has."""
     available = available_bytes(root)
     return None if available is None else int(available * SHARE)
-
-
-def held_bytes(pid: int) -> int:
-    """Anonymous and shared memory that a process holds; files that it maps can be dropped."""
-    try:
-        with open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123 - read ten times a second
-            words = dict(line.split(b":", 1) for line in file.read().splitlines() if b":" in line)
-    except OSError:
-        return 0
-    named = [words[name] for name in (b"RssAnon", b"RssShmem") if name in words]
-    try:
-        return sum(int(text.split()[0]) * KIB for text in named or [words[b"VmRSS"]])
-    except (KeyError, ValueError, IndexError):
-        return 0  # a zombie
-
-
-def tree_of(pids: Iterable[int]) -> set[int]:
-    """The processes and all their descendants, as far as the kernel lists children."""
-    found: set[int] = set()
-    waiting = list(pids)
-    while waiting:
-        pid = waiting.pop()
-        if pid in found or pid == os.getpid():
-            continue
-        found.add(pid)
-        waiting += children_of(pid) or []
-    return found

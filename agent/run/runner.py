@@ -18,11 +18,11 @@ from contextlib import suppress
 from types import TracebackType
 
 from agent.model import ErrorText
+from agent.processes import held_bytes, tree_of
 from agent.run import kin
 from agent.run.channel import drain, left_over, read_lines
 from agent.run.child import Child, EndedBy, Exit, Running, exit_of
 from agent.run.guard import Guard, dismiss, start_guard, tell
-from agent.run.memory import held_bytes, tree_of
 from agent.run.orphans import adopted, reap, set_subreaper, sweep
 from agent.run.records import BadRecordError, Record, parse_record
 from agent.run.spawn import has_exited, spawn, write_source

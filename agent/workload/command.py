@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from agent.model import ErrorText, Stage, Status
+from agent.processes import ProcessId, load_psutil, parents
 from agent.workload.ended import Traces, out_of_memory, read_traces, what_ended
 from agent.workload.hook import Hook, plant_hook
 from agent.workload.sampler import Samples, fold_shm, gpu_data, take_sample
-from agent.workload.tree import ProcessId, parents
 from agent.workload.watcher import Watcher, start_watcher
 
 # Sent to us alone (a lost terminal tells only the session's leader); ^C and ^\ reach the group.
@@ -118,6 +118,7 @@ def _follow(pid: int, watcher: Watcher, arrived: _Signals) -> tuple[Samples, int
     with _exit_descriptor(pid) as descriptor:
         while True:
             take_sample(samples, time.monotonic() - began, watcher.readings())
+            load_psutil()  # after the first look: a command may be over before that is done
             until = time.monotonic() + samples.interval_seconds
             while True:
                 reaped, status, usage = os.wait4(pid, os.WNOHANG)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.workload.tree import (
+from agent.processes import (
     ProcessId,
     grow_tree,
     parents,
