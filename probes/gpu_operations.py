@@ -24,8 +24,8 @@ def attention_inputs(place: Place) -> tuple[Any, Any, Any]:
 
 def attention_by_formula(place: Place, inputs: Any, causal: bool) -> Any:
     """The same attention by its definition, in float64."""
-    swapped = (tensor.transpose(1, 2) for tensor in inputs)
-    return formula(place.torch, *swapped, causal).transpose(1, 2)
+    query, key, value = (tensor.transpose(1, 2) for tensor in inputs)
+    return formula(place.torch, query, key, value, causal).transpose(1, 2)
 
 
 def flash_attn(place: Place, module: Any) -> dict[str, Any]:

@@ -34,10 +34,9 @@ def full_convolutions(torch: Any) -> Iterator[None]:
     """
     cudnn = torch.backends.cudnn
     conv = getattr(cudnn, "conv", None)
-    if hasattr(conv, "fp32_precision"):
-        holder, name, value = conv, "fp32_precision", "ieee"
-    else:
-        holder, name, value = cudnn, "allow_tf32", False
+    newer = hasattr(conv, "fp32_precision")
+    holder, name = (conv, "fp32_precision") if newer else (cudnn, "allow_tf32")
+    value = "ieee" if newer else False
     before = getattr(holder, name)
     setattr(holder, name, value)
     try:
