@@ -40,9 +40,22 @@ def environment(**changes: str) -> dict[str, str]:
     return {**kept, **changes}
 
 
+# Where this run of the tests measures coverage, the agent's own process is measured, too; its
+# children are not, since they must see what a user's program would see.
+MEASURE = """
+import atexit, coverage
+meter = coverage.Coverage({data!r}, data_suffix=True, branch=True, source=[{source!r}],
+                          config_file=False)
+meter.start()
+atexit.register(lambda: (meter.stop(), meter.save()))
+"""
+
+
 def command(*arguments: str) -> list[str]:
     """The command line that runs the checked-out agent whatever the directory."""
     boot = f"import sys; sys.path.insert(0, {str(HERE)!r});from agent.__main__ import main; main()"
+    if os.environ.get("FIRSTLIGHT_MEASURE"):
+        boot = MEASURE.format(data=str(HERE / ".coverage"), source=str(HERE / "agent")) + boot
     return [sys.executable, "-c", boot, *arguments]
 
 

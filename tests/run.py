@@ -9,6 +9,7 @@ is already there is used when FIRSTLIGHT_TORCH_PYTHON names its interpreter.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -36,7 +37,18 @@ def main() -> int:
     for old in HERE.glob(".coverage*"):
         old.unlink()
     jobs = ["-n", str(min(4, os.cpu_count() or 1))]
-    command = [str(python), "-m", "coverage", "run", "-m", "pytest", *jobs, "-q", "-rs", *arguments]
+    environment["FIRSTLIGHT_MEASURE"] = "1"
+    command = [
+        str(python),
+        "-m",
+        "pytest",
+        "--cov",
+        "--cov-report=",
+        *jobs,
+        "-q",
+        "-rs",
+        *arguments,
+    ]
     if no_skips:
         environment["FIRSTLIGHT_NO_SKIPS"] = "1"
     passed = subprocess.run(command, cwd=HERE, env=environment, check=False).returncode
@@ -50,7 +62,10 @@ def make_environment(name: str, packages: list[str]) -> Path:
     place = BUILD / name
     python = place / "bin" / "python"
     stamp = place / "complete"
-    wanted = "\n".join(packages)
+    # The checkout's own requirements are in pyproject.toml, so a change there counts, too.
+    wanted = (
+        "\n".join(packages) + hashlib.sha256((HERE / "pyproject.toml").read_bytes()).hexdigest()
+    )
     if stamp.exists() and stamp.read_text() == wanted:
         return python
     venv.create(place, with_pip=True, clear=True)
@@ -63,7 +78,7 @@ def make_environment(name: str, packages: list[str]) -> Path:
 def report_coverage(python: Path, *, whole_suite: bool) -> int:
     """Print the branch coverage of agent/ and probes/; 1 if that of agent/ is under the floor."""
     coverage = [str(python), "-m", "coverage"]
-    subprocess.run([*coverage, "combine", "-q"], cwd=HERE, check=False)
+    subprocess.run([*coverage, "combine", "-q", "--append"], cwd=HERE, check=False)
     floor = [f"--fail-under={AGENT_FLOOR_PERCENT}"] if whole_suite else []
     print("\nbranch coverage of probes/:")
     subprocess.run([*coverage, "report", "--include=probes/*"], cwd=HERE, check=False)
