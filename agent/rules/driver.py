@@ -155,12 +155,18 @@ def nouveau_holds_gpu(case: Case) -> Diagnosis | None:
     return Diagnosis(weight=84 if silent else 70, hits=(*hits, *silent), evidence=evidence)
 
 
+def _of_gpu_driver(hit: Hit) -> bool:
+    """Whether the refused module is a GPU's; a line that names none is taken to be."""
+    name = hit.group(1).rsplit("/", 1)[-1]
+    return not name or name.startswith(("nvidia", "amdgpu"))
+
+
 def secure_boot_module_rejected(case: Case) -> Diagnosis | None:
     """The module exists, and secure boot refuses its signature."""
-    hits = case.hits("module_key_rejected")
+    hits = tuple(hit for hit in case.hits("module_key_rejected") if _of_gpu_driver(hit))
     silent = case.hits("smi_cannot_talk", "module_not_found", "no_nvidia_driver", "no_cuda_gpus")
     enabled = case.hits("secure_boot_on")
-    if hits:
+    if hits and not case.works:
         return Diagnosis(weight=92, hits=(*hits, *enabled, *silent))
     known = case.facts.host.secure_boot
     loaded = any(item.name == "nvidia" and item.loaded for item in case.facts.host.modules)
@@ -234,7 +240,15 @@ def bios_above_4g_rebar_off(case: Case) -> Diagnosis | None:
         return None
     if case.hits("off_the_bus") or case.works:
         return None
-    if hits:
+    broken = case.hits(
+        "no_devices_found",
+        "smi_cannot_talk",
+        "no_hip_gpus",
+        "cuda_available_false",
+        "amdgpu_probe_failed",
+    )
+    stated = any("BAR" not in hit.text or "NVRM" in hit.text for hit in hits)
+    if hits and (init or stated or broken):  # without them the kernel found another place
         return Diagnosis(weight=88 if init else 78, hits=(*hits, *init))
     if not init:
         return None

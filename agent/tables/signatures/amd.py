@@ -240,6 +240,14 @@ ROWS: tuple[Signature, ...] = (
         "moby daemon/devices: the host has no such node",
     ),
     Signature(
+        "amdgpu_probe_failed",
+        ("probe of", "probe with driver", "fatal error during gpu init"),
+        r"amdgpu[^\n]{0,30}: probe (?:of|with)[^\n]{0,40} failed with error -\d+"
+        r"|amdgpu[^\n]{0,60}Fatal error during GPU init",
+        "amdgpu: probe of 0000:09:00.0 failed with error -12",
+        "linux drivers/base/dd.c; amdgpu_device.c",
+    ),
+    Signature(
         "partition_wording",
         ("cpx", "dpx", "qpx", "partition", "nps"),
         r"\b(?:CPX|DPX|QPX|TPX)\b(?:[/ -]NPS\d)?|\b[cdqt]px_nps\d\b"

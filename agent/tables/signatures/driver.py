@@ -135,7 +135,8 @@ ROWS: tuple[Signature, ...] = (
             "is rejected",
             "lockdown",
         ),
-        r"[Kk]ey was rejected by service|Required key not available"
+        r"(?:could not insert (?:module )?'?([\w./-]+)'?: )?"
+        r"(?:[Kk]ey was rejected by service|Required key not available)"
         r"|Loading of (?:unsigned )?module[^\n]{0,40}is rejected"
         r"|Lockdown: \S+ ?(?:\S+ )?unsigned module loading is restricted"
         r"|PKCS#7 signature not signed with a trusted key",
@@ -194,10 +195,9 @@ ROWS: tuple[Signature, ...] = (
         (
             "i/o region assigned",
             "misconfigured your gpu",
-            "bar 1",
             "bar1",
-            "bar 3",
-            "no space for",
+            "bar3",
+            "mem size",
             "mmio",
             "above 4g",
             "resizable bar",
@@ -206,7 +206,8 @@ ROWS: tuple[Signature, ...] = (
         r"This PCI I/O region assigned to your NVIDIA device is invalid"
         r"|system BIOS may have misconfigured your GPU"
         r"|NVRM: BAR\d is 0M @ 0x0"
-        r"|BAR ?[135][^\n]{0,60}: (?:no space for|failed to assign|can.t assign)[^\n]*"
+        r"|BAR ?\d+\b(?=[^\n]*mem size 0x(?:0[2-9a-f]|[1-9a-f][0-9a-f])[0-9a-f]{6})[^\n]{0,60}:"
+        r" (?:no space for|failed to assign|can.t assign)[^\n]*"
         r"|[Ii]nsufficient (?:PCI )?(?:MMIO|resources)[^\n]{0,40}BAR"
         r"|(?:[Aa]bove 4G [Dd]ecoding|[Rr]esizable BAR|ReBAR)(?: support)?\W{1,4}"
         r"(?:is |was |were |are )?(?:[Dd]isabled|[Oo]ff|not enabled)",
@@ -304,7 +305,7 @@ ROWS: tuple[Signature, ...] = (
         ("system not yet initialized", "systemnotready", "system_not_ready", "802"),
         r"system not yet initialized|cudaErrorSystemNotReady|CUDA_ERROR_SYSTEM_NOT_READY"
         r"|[Ee]rror 802\b|\[802\]|code=802\b|cuda runtime error \(802\)|cuInit\S*[^\n]{0,30}\b802\b"
-        r"|returned 802\b",
+        r"|returned 802\b|(?:err|failure): 802\b",
         "Error 802: system not yet initialized",
         _RUNTIME,
     ),
@@ -342,7 +343,7 @@ ROWS: tuple[Signature, ...] = (
         ("gsp", "xid"),
         r"NVRM: Xid \(PCI:[^)\n]*\): (?:119|120)\b[^\n]*|Timeout (?:waiting for|after [^\n]{0,20} of"
         r" waiting for) RPC (?:response )?from GSP|_kgspRpcRecvPoll|GSP RPC timeout"
-        r"|[Gg]spRmRpc[^\n]{0,40}[Tt]imeout",
+        r"|[Gg]spRmRpc[^\n]{0,40}[Tt]imeout|Cannot initialize GSP firmware RM",
         "NVRM: Xid (PCI:0000:61:00): 119, pid=1365232, name=nvidia-smi, Timeout waiting for RPC"
         " from GSP!",
         _OPEN,

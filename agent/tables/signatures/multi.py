@@ -18,7 +18,7 @@ ROWS: tuple[Signature, ...] = (
             "ncclsocketinit",
         ),
         r"Bootstrap : no socket interface found|NET/Socket : [Nn]o (?:socket |usable listening )?interface found"
-        r"|NCCL WARN Socket creation failed|ncclSocketInit: connecting to address[^\n]*is neither AF_INET"
+        r"|WARN Socket creation failed|ncclSocketInit: connecting to address[^\n]*is neither AF_INET"
         r"|[Nn]o (?:usable )?(?:socket|network|IP) interfaces? (?:was |were )?found",
         "NCCL WARN Bootstrap : no socket interface found",
         _NCCL,
