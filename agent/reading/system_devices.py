@@ -96,7 +96,7 @@ def _modules(page: Page, draft: Draft) -> None:
 
 
 _LISTED = re.compile(
-    r"^[ \t>]*([bc])([rwxsStT-]{9})[+.@]? +\d+ +(\S+) +(\S+) +(\d+), +(\d+) [^\n]*? "
+    r"^[ \t>]*([bc])([rwxsStT-]{9})[+.@]? +\d+ +(\S+) +(\S+) +(\d+), +(\d+)(?: [^\n]*?)? "
     r"(/dev/\S+|nvidia[\w-]*|kfd|renderD\d+|card\d+|dxg)[ \t]*$",
     re.M,
 )

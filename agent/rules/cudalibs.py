@@ -162,7 +162,7 @@ def cudnn_older_than_build(case: Case) -> Diagnosis | None:
         wanted = version(hit.group(2) or hit.group(4))
         if found and wanted and found < wanted:
             return Diagnosis(weight=90, hits=(hit,), values=_versions(wanted, found))
-    for hit in case.hits("jax_library_older"):
+    for hit in case.hits("jax_library_older", "jax_library_outdated"):
         if hit.group(1).lower() == "cudnn":
             return Diagnosis(weight=88, hits=(hit,))
     hits = case.hits("cudnn_symbol", "cudnn_sublibraries")

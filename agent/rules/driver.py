@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agent.rules.case import Case
 from agent.rules.lines import Hit
 from agent.rules.rule import Diagnosis, Rule
@@ -104,11 +106,14 @@ def _mismatch(case: Case, *, mixed: bool) -> Diagnosis | None:
 
 
 # ---------------------------------------------------------------- the module does not load
+def of_amdgpu(hit: Hit) -> bool:
+    """Whether a build that failed is of amdgpu; kernels may have the word in their release."""
+    return bool(re.search(r"(?<![\w.-])amdgpu", hit.text.lower()))
+
+
 def kernel_module_not_built(case: Case) -> Diagnosis | None:
     """There is no nvidia module for the running kernel."""
-    failed = tuple(
-        hit for hit in case.hits("module_build_failed") if "amdgpu" not in hit.text.lower()
-    )
+    failed = tuple(hit for hit in case.hits("module_build_failed") if not of_amdgpu(hit))
     absent = tuple(
         hit
         for hit in case.hits("module_not_found")
@@ -197,9 +202,18 @@ def open_module_on_pre_turing_gpu(case: Case) -> Diagnosis | None:
 def needs_open_module(case: Case) -> Diagnosis | None:
     """Blackwell and later run only with the open kernel module."""
     hits = case.hits("needs_open_module")
+    init = case.hits("adapter_init_failed")
     if hits:
-        return Diagnosis(weight=92, hits=(*hits, *case.hits("adapter_init_failed")))
+        return Diagnosis(weight=92, hits=(*hits, *init))
+    closed = tuple(h for h in case.hits("loaded_module_version") if "Open" not in h.text)
+    if init and closed and _blackwell(case):
+        return Diagnosis(weight=80, hits=(*init, *closed))
     return None
+
+
+def _blackwell(case: Case) -> bool:
+    named = re.search(r"\bGB(?:10|20\d|200)\b|\bRTX 50\d0|\bB[23]00\b|Blackwell", case.lines.text)
+    return bool(named) or any(item >= (10, 0) for item in case.capabilities)
 
 
 def gpu_dropped_by_driver_branch(case: Case) -> Diagnosis | None:
@@ -333,7 +347,12 @@ RULES: tuple[Rule, ...] = (
         who="provider",
         source=_KERNEL_MODULES + "Blackwell requires the open kernel modules",
         find=needs_open_module,
-        explains=("no-nvidia-driver-here", "bios-above-4g-rebar-off", "gpu-not-in-driver"),
+        explains=(
+            "no-nvidia-driver-here",
+            "bios-above-4g-rebar-off",
+            "gpu-not-in-driver",
+            "gpu-hardware-fault",
+        ),
     ),
     Rule(
         code="gpu-dropped-by-driver-branch",

@@ -47,9 +47,10 @@ def bundled_cuda_libs_not_on_path(case: Case) -> Diagnosis | None:
             values={"library": searched[0].group(1)},
         )
     if not missing:
-        if dlopen and case.packages("nvidia-"):
-            return Diagnosis(weight=76, hits=dlopen)
-        return None
+        unloadable = case.hits("jax_library_unloadable")
+        if (dlopen or unloadable) and case.packages("nvidia-"):
+            return Diagnosis(weight=76, hits=(*dlopen, *unloadable))
+        return Diagnosis(weight=50, hits=unloadable) if unloadable else None
     for hit, name in missing:
         paths = [
             item
@@ -234,7 +235,11 @@ def ld_library_path_shadows_torch_libs(case: Case) -> Diagnosis | None:
     symbols = tuple(
         hit for hit in case.hits("cuda_library_symbol") if not case.hits("driver_function_missing")
     )
-    symbols += tuple(h for h in case.hits("jax_library_older") if h.group(1).lower() != "cudnn")
+    symbols += tuple(
+        hit
+        for hit in case.hits("jax_library_older", "jax_library_outdated")
+        if hit.group(1).lower() != "cudnn"
+    )
     cudnn = case.hits("cudnn_incompatible", "cudnn_sublibraries")
     value = case.env("LD_LIBRARY_PATH") or ""
     on_path = _has_cuda(value) or _echoed_path(case)

@@ -137,8 +137,9 @@ def _answer_differs(case: Case) -> tuple[Hit, ...]:
         return ()
     shown = dict(enumerate(map(int, mask.split(",")))) if mask else {}
     found = []
-    for hit in case.hits("device_name_answer"):
-        name, index = hit.group(2).strip(), int(hit.group(1))
+    for hit in case.hits("device_name_answer", "device_number_and_name"):
+        number, text = [part for part in hit.groups if part][:2]
+        name, index = text.strip(), int(number)
         expected = listed.get(shown.get(index, index), name)
         if name in listed.values() and expected != name:
             found.append(hit)

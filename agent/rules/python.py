@@ -234,7 +234,8 @@ def stale_torch_in_user_site(case: Case) -> Diagnosis | None:
         detail, where = shadow
         return Diagnosis(weight=66, evidence=where, values={"found": detail}, severity="degrading")
     paths = case.hits("user_site_path")
-    if not any("torch" in hit.group(2) for hit in paths) and not case.says("old torch"):
+    named = any("torch" in hit.group(2) for hit in paths)
+    if not named and not case.says("old torch", "sys.path"):
         return None
     if not paths:
         return None
@@ -277,6 +278,12 @@ def stale_torch_in_user_site(case: Case) -> Diagnosis | None:
     )
     own = [item.version for item in copies if item.origin == "conda"]
     frames = any("torch" in hit.group(2) for hit in paths)
+    ahead = re.search(
+        r"\.local/lib/python3\.\d+/site-packages'[^\n]{0,200}/envs/[^\n']{1,100}/site-packages",
+        case.lines.text,
+    )
+    if ahead and case.torch_version and case.works is False:
+        return Diagnosis(weight=62, hits=paths)
     if frames and broken and (own or _installed_another(case)):
         return Diagnosis(weight=88, hits=paths, values={"found": ", ".join(own)} if own else {})
     if other and (told or broken):

@@ -126,7 +126,7 @@ ROWS: tuple[Signature, ...] = (
         r"Python\.h:? ?['\"]? ?(?:file not found|No such file)|['\"]Python\.h['\"] file not found"
         r"|pyconfig\.h: No such file|[Cc]annot (?:find|open)[^\n]{0,30}Python\.h"
         r"|missing:[^\n]{0,40}(?:Python3?_INCLUDE_DIRS?|Development(?:\.Module)?)"
-        r"|fatal error: Python\.h",
+        r"|fatal error: Python\.h|include file 'Python\.h' not found|'Python\.h': No such file",
         "/x/main.c:2:10: fatal error: Python.h: No such file or directory",
         "gcc and clang; CMake FindPython",
     ),

@@ -473,6 +473,29 @@ ROWS: tuple[Signature, ...] = (
         "jax _src/xla_bridge.py, _check_cuda_versions",
     ),
     Signature(
+        "jax_library_outdated",
+        ("version jax was built against:",),
+        r"Outdated (\w{2,12}) installation found\.?\s{1,4}Version JAX was built against: \d{3,6}",
+        "Outdated cuDNN installation found.\nVersion JAX was built against: 8907",
+        "jax _src/xla_bridge.py from 0.4.26 on, _check_cuda_versions",
+    ),
+    Signature(
+        "jax_library_unloadable",
+        ("is it installed?",),
+        r"Unable to load (?:CUDA|cu[A-Za-z]{2,9})\. Is it installed\?",
+        "RuntimeError: Unable to load cuDNN. Is it installed?",
+        "jax _src/xla_bridge.py, _check_cuda_versions",
+    ),
+    Signature(
+        "device_number_and_name",
+        ("using gpu device ", "with properties:", ", compute capability"),
+        r"Using gpu device (\d{1,2}): ([A-Z][\w ()-]{4,60}?)(?: \(CNMeM|\n|$)"
+        r"|Found device (\d{1,2}) with properties:\s{1,4}(?:pciBusID: \S{5,20} )?name: ([A-Z][\w ()-]{4,60}?)(?: major|\n|$)"
+        r"|^\s{1,4}Device (\d{1,2}): (NVIDIA [^,\n]{4,60}), compute capability",
+        "Using gpu device 0: TITAN X (Pascal)",
+        "theano; tensorflow gpu_device.cc; ggml-cuda.cu",
+    ),
+    Signature(
         "device_name_answer",
         ("get_device_name(",),
         r"get_device_name\((\d{1,2})\)\)?\s{0,3}(?:[:=>-]{1,3}|\n[ \t]*)\s{0,3}['\"]?([A-Z][\w ()-]{4,60})",
@@ -537,7 +560,9 @@ ROWS: tuple[Signature, ...] = (
         r"|not match|reversed|inconsistent)[^\n]{0,60}nvidia-smi"
         r"|nvidia-smi[^\n]{0,80}(?:differ|mismatch|not (?:the )?same|not match|reversed)"
         r"[^\n]{0,60}(?:order|index|ids?|number)"
-        r"|(?:other|different|wrong) (?:card|GPU|gpu|device)[^\n]{0,50}nvidia-smi",
+        r"|(?:other|different|wrong) (?:card|GPU|gpu|device)[^\n]{0,50}nvidia-smi"
+        r"|(?:cuda:|VISIBLE_DEVICES=)(\d)\b[^\n]{0,80}nvidia-smi[^\n]{0,60}(?:GPU |as |on )(?!\1)\d\b"
+        r"|GPUs? (\d)[^\n]{0,60}(?:selected|chosen|asked)[^\n]{0,40}nvidia-smi[^\n]{0,60}GPU (?!\2)\d\b",
         "The GPU ids differ from those of nvidia-smi",
         "how people describe CUDA_DEVICE_ORDER",
     ),

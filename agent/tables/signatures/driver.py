@@ -217,7 +217,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "no_devices_found",
         ("no devices were found", "no devices found"),
-        r"^[ \t>|]*No devices (?:were )?found",
+        r"^[ \t>|]*(?:[\w$# -]{0,16}nvidia-smi:? )?No devices (?:were )?found",
         "No devices were found",
         _NVML,
     ),
