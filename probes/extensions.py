@@ -19,6 +19,8 @@ from .outcome import NotRunError, Place, WrongResultError
 from .report import Report
 
 LIBRARIES_MAX = 12
+# Where a package keeps the error of its libraries, with which its import goes on.
+KEPT_ERRORS = (("xformers._cpp_lib", "_cpp_library_load_exception"),)
 
 
 def run(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
@@ -98,6 +100,7 @@ def load(place: Place, row: Extension) -> Any:
         warnings.simplefilter("always")
         try:
             module = importlib.import_module(name)
+            raise_kept_error(name)
         except BaseException as error:
             why = load_error.classify(error, built, name)
             report.data(load_error=why, warnings=import_torch.texts(warned))
@@ -112,6 +115,14 @@ def load(place: Place, row: Extension) -> Any:
         warnings=import_torch.texts(warned),
     )
     return module
+
+
+def raise_kept_error(name: str) -> None:
+    """Raises what a package caught when its libraries did not load, and kept."""
+    for place, attribute in KEPT_ERRORS:
+        kept = getattr(sys.modules.get(place), attribute, None)
+        if place.startswith(name + ".") and isinstance(kept, BaseException):
+            raise kept
 
 
 def load_one_by_one(report: Report, why: dict[str, Any], paths: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 import time
 
-from . import gpu_load, host_memory, memory, training_step
+from . import gpu_load, host_memory, memory, training_step, turns
 
 BLOCK_BYTES = 256 << 20
 COPY_BYTES = 256 << 20
@@ -40,7 +40,8 @@ def run(report, torch, options, state):
     torch.cuda.synchronize(index)
     torch.cuda.empty_cache()
     report.step("copies")
-    report.data(bandwidth=bandwidth(torch, device))
+    with turns.one_at_a_time("copies"):
+        report.data(bandwidth=bandwidth(torch, device))
     torch.cuda.empty_cache()
     report.step("training step")
     torch.cuda.reset_peak_memory_stats(index)

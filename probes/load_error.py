@@ -15,6 +15,7 @@ GLIBC = re.compile(r"version [`']((?:GLIBC|GLIBCXX|CXXABI)_[\d.]+)' not found")
 OPERATOR = re.compile(r"operator (\w+::\w+) does not exist")
 ATTRIBUTE = re.compile(r"'_OpNamespace' '(\w+)' object has no attribute '(\w+)'")
 NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+OTHER_BUILD = "was built for"  # xformers names the torch, CUDA and Python it was built for
 STATIC_TLS = "cannot allocate memory in static TLS block"
 # What an operation says when the environment is at fault, whoever called it and however.
 ENVIRONMENT = (
@@ -104,6 +105,8 @@ def missing(error: BaseException, text: str) -> dict[str, Any]:
         return {"kind": "operator", "operator": "::".join(match.groups())}
     if STATIC_TLS in text:
         return {"kind": "static-tls"}
+    if OTHER_BUILD in text:
+        return {"kind": "build"}
     if isinstance(error, ModuleNotFoundError):
         return {"kind": "module", "module": error.name}
     match = NAME.search(text)

@@ -93,6 +93,31 @@ def test_an_extension_built_for_another_torch_is_named_as_such(
     assert all(f["severity"] != "blocking" for f in ran.bundle["findings"])
 
 
+KEPT = """
+class E(Exception):
+    def __str__(self):
+        return (
+            "xFormers can't load C++/CUDA extensions. xFormers was built for:\\n"
+            "    PyTorch 2.8.0+cu128 with CUDA 1208 (you have 2.13.0+cpu)\\n"
+            "    Python  3.10.18 (you have 3.11.7)"
+        )
+_cpp_library_load_exception = E()
+"""
+
+
+def test_a_package_that_keeps_its_load_error_for_later_does_not_pass(
+    tmp_path: Path, torch_python: Path, site: Path
+) -> None:
+    folder = install(site, "xformers", "xformers", "from . import _cpp_lib")
+    (folder / "_cpp_lib.py").write_text(KEPT)
+    (folder / "cpp_lib.json").write_text('{"version": {"cuda": 1208, "torch": "2.8.0+cu128"}}')
+    ran = _run(tmp_path, torch_python, site, "--only", "extensions")
+    stage = _stages(ran)["ext:xformers"]
+    assert (stage["status"], stage["reason"]) == ("failed", "does-not-load")
+    assert stage["data"]["build"]["built_for"]["torch"] == "2.8.0+cu128"
+    assert "ext-wheel-built-for-other-torch" in ran.codes, ran.bundle["findings"]
+
+
 def test_what_the_user_names_blocks(tmp_path: Path, torch_python: Path, site: Path) -> None:
     install(site, "xformers", "xformers", "raise ImportError('built for torch 2.1')")
     ran = _run(tmp_path, torch_python, site, "--depth", "quick", "--extension", "xformers")
