@@ -6,6 +6,7 @@ import re
 
 from agent.rules.case import Case
 from agent.rules.container import boxed
+from agent.rules.driver import of_amdgpu
 from agent.rules.lines import Hit
 from agent.rules.rule import Diagnosis, Rule
 from agent.rules.seen import torch_at
