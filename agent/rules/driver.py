@@ -81,8 +81,17 @@ def driver_update_needs_reboot(case: Case) -> Diagnosis | None:
     return _mismatch(case, mixed=False)
 
 
+def _library_newer(case: Case) -> tuple[Hit, ...]:
+    """Error 804 on a host after an update: its own libcuda is newer than the loaded module."""
+    hits = case.hits("forward_compat_804")
+    boxed_up = case.in_container or case.says("docker", "container", "image:", "compat-", "/compat")
+    return hits if hits and not boxed_up and told(case, "updated") else ()
+
+
 def _mismatch(case: Case, *, mixed: bool) -> Diagnosis | None:
     hits = _mismatch_hits(case)
+    if not mixed and not hits and (newer := _library_newer(case)):
+        return Diagnosis(weight=90, hits=newer, evidence=driver_at(case))
     if not hits and not (_refuses(case) or (_disagree(case) and case.works is False)):
         return None
     if case.place in ("wsl", "windows") and not case.hits("api_mismatch"):
@@ -298,6 +307,7 @@ RULES: tuple[Rule, ...] = (
             "driver-mixed-package-versions",
             "no-nvidia-driver-here",
             "compat-libs-shadow-driver",
+            "forward-compat-on-unsupported-gpu",
             "bios-above-4g-rebar-off",
         ),
     ),

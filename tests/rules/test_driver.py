@@ -24,6 +24,8 @@ nvidia-container-cli: initialization error: nvml error: driver/library version m
             """pynvml.NVMLError_LibRmVersionMismatch: RM has detected an NVML/RM version mismatch.
 kernel: NVRM: API mismatch: the client has the version 535.183.06, but
 kernel: NVRM: this kernel module has the version 535.183.01.  Please""",
+            """Training worked until yesterday, before a recent Ubuntu update.
+error=804 : forward compatibility was attempted on non supported HW""",
         ),
         source="nvidia-smi and nvidia.ko texts; NVIDIA/nvidia-docker issue 584",
     ),
@@ -185,6 +187,8 @@ kernel: NVRM: GPU 0000:01:00.0: rm_init_adapter failed, device minor number 0
 $ nvidia-smi
 No devices were found
 Above 4G Decoding: disabled""",
+            """amdgpu 0000:0d:00.0: BAR 0: failed to assign [mem size 0x400000000 64bit pref]
+amdgpu: probe of 0000:0d:00.0 failed with error -12""",
         ),
         source="open-gpu-kernel-modules issue 862; nv-pci.c",
     ),
@@ -208,3 +212,29 @@ def test_the_healthy_neighbour_is_quiet(row: Row) -> None:
 )
 def test_other_wordings(code: str, text: str) -> None:
     assert first(text) == code
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """modprobe: ERROR: could not insert 'nvhda': Required key not available
+torch.cuda.is_available(): True""",
+        """pci 0000:00:1c.0: BAR 13: no space for [io  size 0x1000]
+pci 0000:00:1c.0: BAR 13: failed to assign [io  size 0x1000]""",
+        """amdgpu 0000:0b:00.0: BAR 2: releasing [mem 0xe0000000-0xe01fffff 64bit pref]
+amdgpu 0000:0b:00.0: BAR 0: no space for [mem size 0x400000000 64bit pref]
+[drm] Detected VRAM RAM=16368M, BAR=256M""",
+    ],
+    ids=["a keyboard's module", "a bridge's window", "a BAR that stays small"],
+)
+def test_what_the_kernel_prints_on_healthy_boots(text: str) -> None:
+    """Other devices' troubles, and a window that is smaller than wished, are none of the GPU."""
+    assert alarms(text) == []
+
+
+def test_a_kernel_named_after_amdgpu_builds_nvidia() -> None:
+    """The word in the kernel's release does not make the module AMD's."""
+    text = """NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.
+dkms install -m nvidia -v 470.86
+Error! Bad return status for module build on kernel: 5.13.18-21.09.16.amdgpu.ubuntu (x86_64)"""
+    assert first(text) == "kernel-module-not-built-for-running-kernel"
