@@ -1,15 +1,21 @@
 """The stage ``memory`` on a GPU, which only a GPU can run; the rest is in ``memory``."""
 
+from __future__ import annotations
+
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from . import gpu_load, host_memory, memory, training_step, turns
+from .report import Report
 
 BLOCK_BYTES = 256 << 20
 COPY_BYTES = 256 << 20
 KEEP_FREE_BYTES = 512 << 20  # for the context's own needs and the comparison of a block
 
 
-def run(report, torch, options, state):
+def run(report: Report, torch: Any, options: dict[str, Any], state: dict[str, Any]) -> None:
     """Totals, sweep, copies and the training step of the device with the task's ``index``."""
     index = options["index"]
     device = torch.device("cuda", index)
@@ -52,14 +58,14 @@ def run(report, torch, options, state):
     memory.end(report, wrong)
 
 
-def sweep_bytes(free, integrated, depth):
+def sweep_bytes(free: int, integrated: bool, depth: str) -> int:
     """Half of what is free, or 95 % when deep; less where the memory is the host's, too."""
     if integrated:
         free = min(free, host_memory.free_bytes() // 2)
     return max(0, min(int(free * memory.SHARE.get(depth, 0.5)), free - KEEP_FREE_BYTES))
 
 
-def figures(torch, index):
+def figures(torch: Any, index: int) -> dict[str, Any]:
     """The allocator's figures beside the device's used memory and the host's."""
     torch.cuda.synchronize(index)
     free, total = torch.cuda.mem_get_info(index)
@@ -71,7 +77,7 @@ def figures(torch, index):
     }
 
 
-def bandwidth(torch, device):
+def bandwidth(torch: Any, device: Any) -> dict[str, int]:
     """Copy rates in bytes a second: device (read and write counted), host pinned and pageable."""
     count = COPY_BYTES // 4
     source = torch.ones(count, dtype=torch.float32, device=device)
@@ -81,16 +87,16 @@ def bandwidth(torch, device):
         host = torch.empty(count, dtype=torch.float32, pin_memory=pinned)
         host.fill_(1.0)
         rates["host_to_device_" + name] = COPY_BYTES / wall(
-            torch, lambda h=host: target.copy_(h, non_blocking=True)
+            torch, partial(target.copy_, host, non_blocking=True)
         )
         rates["device_to_host_" + name] = COPY_BYTES / wall(
-            torch, lambda h=host: h.copy_(source, non_blocking=True)
+            torch, partial(host.copy_, source, non_blocking=True)
         )
         del host
     return {"%s_bytes_per_second" % name: round(rate) for name, rate in rates.items()}
 
 
-def events(torch, copy, times=20):
+def events(torch: Any, copy: Callable[[], Any], times: int = 20) -> float:
     """Seconds of one copy by the device's own events."""
     copy()
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -100,10 +106,10 @@ def events(torch, copy, times=20):
         copy()
     end.record()
     end.synchronize()
-    return start.elapsed_time(end) / 1000.0 / times
+    return float(start.elapsed_time(end)) / 1000.0 / times
 
 
-def wall(torch, copy, times=5):
+def wall(torch: Any, copy: Callable[[], Any], times: int = 5) -> float:
     """Seconds of one copy by the clock; pageable copies wait on the host."""
     copy()
     torch.cuda.synchronize()

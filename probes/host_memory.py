@@ -1,9 +1,11 @@
 """How much memory does the host have left, and how much does this process hold?"""
 
+from __future__ import annotations
+
 import os
 
 
-def read_kib(path, key):
+def read_kib(path: str, key: str) -> int | None:
     """The figure behind a key of a /proc file in bytes, or None."""
     try:
         with open(path, "rb") as file:
@@ -15,17 +17,17 @@ def read_kib(path, key):
     return None
 
 
-def resident_bytes():
+def resident_bytes() -> int | None:
     """What this process holds now."""
     return read_kib("/proc/self/status", "VmRSS")
 
 
-def peak_bytes():
+def peak_bytes() -> int | None:
     """The most that this process ever held."""
     return read_kib("/proc/self/status", "VmHWM")
 
 
-def _number(path):
+def _number(path: str) -> int | None:
     try:
         with open(path, "rb") as file:
             return int(file.read())
@@ -33,7 +35,7 @@ def _number(path):
         return None
 
 
-def group_left_bytes():
+def group_left_bytes() -> int | None:
     """What the memory limit of this process's control group leaves, or None without a limit."""
     for limit, used in (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -49,7 +51,7 @@ def group_left_bytes():
     return None
 
 
-def free_bytes():
+def free_bytes() -> int:
     """What may still be allocated: the host's available memory, or less in a control group."""
     found = [read_kib("/proc/meminfo", "MemAvailable"), group_left_bytes()]
     known = [figure for figure in found if figure is not None]

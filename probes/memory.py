@@ -3,7 +3,12 @@
 What only a GPU can do is in ``gpu_memory``.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 from . import host_memory, import_torch, sweep, training_step
+from .report import Report
 
 # On a CPU the sweep shows that the probe works and that this much host memory can be had; a
 # sweep of all of it would take minutes and push the user's own work out.
@@ -12,7 +17,7 @@ CPU_BLOCK_BYTES = 32 << 20
 SHARE = {"standard": 0.5, "deep": 0.95}
 
 
-def run(report, options, state):
+def run(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
     """Stage ``memory`` for one device: the task's ``index``, or the host's memory on a CPU."""
     torch = import_torch.again(report, state)
     backend = state["backend"]
@@ -26,7 +31,7 @@ def run(report, options, state):
     gpu_memory.run(report, torch, options, state)
 
 
-def run_on_host(report, torch, depth):
+def run_on_host(report: Report, torch: Any, depth: str) -> None:
     """The host's memory, and the training step on the CPU."""
     free = host_memory.free_bytes()
     report.data(kind="host memory", free_bytes=free)
@@ -38,12 +43,14 @@ def run_on_host(report, torch, depth):
     end(report, wrong)
 
 
-def host_figures():
+def host_figures() -> dict[str, Any]:
     """What the training step's phases show of a CPU: this process's resident memory."""
     return {"host_resident_bytes": host_memory.resident_bytes()}
 
 
-def run_sweep(report, torch, device, wanted_bytes, block_bytes, passes):
+def run_sweep(
+    report: Report, torch: Any, device: Any, wanted_bytes: int, block_bytes: int, passes: int
+) -> list[dict[str, int]]:
     """Sweep ``wanted_bytes`` of a device; returns the wrong blocks, data said meanwhile."""
     report.step("allocate %d MiB in blocks" % (wanted_bytes >> 20))
     base = sweep.pattern(torch, block_bytes // sweep.WORD_BYTES, device)
@@ -64,7 +71,7 @@ def run_sweep(report, torch, device, wanted_bytes, block_bytes, passes):
     return wrong
 
 
-def end(report, wrong):
+def end(report: Report, wrong: list[dict[str, int]]) -> None:
     """End the stage: passed, or failed with the first wrong block."""
     if not wrong:
         report.result("passed")

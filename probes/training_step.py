@@ -4,10 +4,15 @@ A reader sees from it why the size of a model's file is not what training it nee
 two more numbers a parameter, the backward pass keeps what the forward pass computed.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
 WIDTH, HEADS, LENGTH, BATCH = 512, 8, 128, 4
 
 
-def tensors_bytes(tensors):
+def tensors_bytes(tensors: Iterable[Any]) -> int:
     """The bytes of the distinct storages behind some tensors."""
     seen = {}
     for tensor in tensors:
@@ -16,7 +21,7 @@ def tensors_bytes(tensors):
     return sum(seen.values())
 
 
-def block(torch, device, width=WIDTH, heads=HEADS):
+def block(torch: Any, device: Any, width: int = WIDTH, heads: int = HEADS) -> Any:
     """One transformer encoder layer in float32."""
     torch.manual_seed(0)
     return torch.nn.TransformerEncoderLayer(
@@ -24,24 +29,26 @@ def block(torch, device, width=WIDTH, heads=HEADS):
     )
 
 
-def run(torch, device, read_memory):
+def run(torch: Any, device: Any, read_memory: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Take two steps and return the bytes of each part and what ``read_memory`` said by phase.
 
     ``read_memory()`` returns a dictionary of figures in bytes; the second step is measured,
     since the first one makes the optimizer's state.
     """
-    phases = [{"phase": "before", **read_memory()}]
+    phases: list[dict[str, Any]] = [{"phase": "before", **read_memory()}]
     model = block(torch, device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, foreach=False)
     given = torch.randn(BATCH, LENGTH, WIDTH, device=device)
     phases.append({"phase": "model", **read_memory()})
     losses = []
-    kept = {}
+    kept: dict[int, int] = {}
     for step in range(2):
         parameters = {p.untyped_storage().data_ptr() for p in model.parameters()}
         kept = {}
 
-        def keep(tensor, parameters=parameters, kept=kept):
+        def keep(
+            tensor: Any, parameters: set[int] = parameters, kept: dict[int, int] = kept
+        ) -> Any:
             storage = tensor.untyped_storage()
             if storage.data_ptr() not in parameters:
                 kept[storage.data_ptr()] = storage.nbytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -48,7 +49,7 @@ def _spans(folder: Path | None, hows: tuple[str, ...]) -> list[tuple[str, float,
 def test_blocks_of_one_name_never_overlap_even_if_one_dies(tmp_path: Path) -> None:
     spans = _spans(tmp_path, ("live", "die", "live"))
     assert [held for held, _, _ in spans] == ["True"] * 3
-    for before, after in zip(spans, spans[1:], strict=False):
+    for before, after in itertools.pairwise(spans):
         assert before[2] <= after[1] + 0.01
 
 
