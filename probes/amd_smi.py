@@ -15,7 +15,7 @@ from typing import Any
 from .amd_smi_fields import ROWS
 from .nvml_fields import ImplausibleError
 from .processes import sort_processes
-from .report import Report
+from .report import Report, believed
 
 FINE_STEPS = 32  # more devices than this are announced once each, not once a call
 PEER_LIMIT = 16
@@ -141,7 +141,8 @@ def read_devices(module: Any, report: Report, proc: str) -> int | None:
     except Exception as error:
         report.data(count_error={"call": "amdsmi_get_processor_handles", "text": word(error)})
         return None
-    for index, handle in enumerate(handles):
+    most = believed(report, len(handles), "amdsmi_get_processor_handles")
+    for index, handle in enumerate(handles[:most]):
         fine = len(handles) <= FINE_STEPS
         step = announcer(report, index, fine)
         report.data(**{"device:%d" % index: read_device(module, step, index, handle, proc)})

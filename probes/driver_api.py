@@ -10,7 +10,7 @@ import ctypes
 import os
 from typing import Any
 
-from .report import Report
+from .report import Report, believed
 
 CUDA_LIBRARY = "libcuda.so.1"
 HIP_LIBRARIES = ("libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so")
@@ -196,7 +196,7 @@ def ask_cuda(api: Api) -> int:
     api.report.data(answer="ok", call=api.said("cuInit", 0))
     count = ctypes.c_int()
     api.call("cuDeviceGetCount", ctypes.byref(count))
-    for index in range(count.value):
+    for index in range(believed(api.report, count.value, "cuDeviceGetCount")):
         api.report.data(**{"device:%d" % index: cuda_device(api, index)})
     return count.value
 
@@ -320,7 +320,7 @@ def ask_hip(api: Api) -> int:
             continue
     count = ctypes.c_int()
     api.call("hipGetDeviceCount", ctypes.byref(count))
-    for index in range(count.value):
+    for index in range(believed(api.report, count.value, "hipGetDeviceCount")):
         api.report.data(**{"device:%d" % index: hip_device(api, index)})
     return count.value
 

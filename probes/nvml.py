@@ -36,7 +36,7 @@ from .nvml_fields import (
 )
 from .nvml_peers import read_peers
 from .processes import sort_processes
-from .report import Report
+from .report import Report, believed
 
 LIBRARY = "libnvidia-ml.so.1"
 FINE_STEPS = 32  # more devices than this are announced once each, not once a call
@@ -109,7 +109,7 @@ def read_devices(nvml: Any, report: Report, proc: str) -> int | None:
         report.data(count_error=call_result(nvml, "nvmlDeviceGetCount", error))
         return None
     handles = {}
-    for index in range(count):
+    for index in range(believed(report, count, "nvmlDeviceGetCount")):
         step = announcer(report, index, fine=count <= FINE_STEPS)
         device = Reading(nvml, step)
         handle = device.handle(index)

@@ -11,6 +11,7 @@ from typing import Any, Dict, Union
 RECORD_LIMIT_BYTES = 64 * 1024
 TEXT_LIMIT = 8 * 1024
 Error = Union[BaseException, Dict[str, str], None]
+MOST_DEVICES = 1024  # far more than any machine has; a count beyond it is nonsense
 EXACT_INTEGER = 2**53  # beyond this a JSON reader may round
 
 
@@ -122,6 +123,14 @@ class Report:
         self.gathered.update(data)
         record = dict(self.here, record="result", status=status, reason=reason, error=error)
         self.write(dict(record, data=data))
+
+
+def believed(report: Report, count: int, said_by: str) -> int:
+    """How many devices to ask, of those that a library says there are."""
+    most = max(0, min(count, MOST_DEVICES))
+    if most != count:
+        report.data(devices_left_out="%s says %d devices; %d were asked" % (said_by, count, most))
+    return most
 
 
 def _encode(record: Any) -> bytes:

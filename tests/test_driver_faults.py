@@ -192,6 +192,27 @@ def test_three_hundred_devices_are_read_and_stay_small(one: Simulation) -> None:
     assert len(json.dumps(to_json(facts.devices))) < 2_000_000
 
 
+@pytest.mark.parametrize("count", [2**32 - 1, 5000])
+def test_a_count_that_cannot_be_does_not_cost_the_deadline(one: Simulation, count: int) -> None:
+    one.say(**{"nvml.count": count, "cuda.count": -3})
+    began = time.monotonic()
+    facts, stage, gaps, _ = examine(one, only=("nvml", "cuda"))
+    assert time.monotonic() - began < 20
+    assert stage.data["questions"]["nvml"] == "ok"
+    assert 1 <= len(facts.devices) <= 1024
+    told = [gap.why for gap in gaps if "were asked" in gap.why]
+    assert told == [
+        f"nvmlDeviceGetCount says {count} devices; 1024 were asked",
+        "cuDeviceGetCount says -3 devices; 0 were asked",
+    ]
+
+
+def test_a_refused_list_of_devices_is_a_gap(one: Simulation) -> None:
+    one.say(**{"fault.nvmlDeviceGetCount": 999})
+    _, _, gaps, _ = examine(one, only=("nvml",))
+    assert "nvmlDeviceGetCount: Unknown Error" in [gap.why for gap in gaps]
+
+
 # ---------------------------------------------------------------- refusals
 @pytest.mark.parametrize(
     ("code", "text"),

@@ -123,10 +123,21 @@ def _devices(
         found += merge_api(listed, calls, vendor)
         if not listed or (manager in answers and answers[manager].status in DEAD):
             found += calls_only(left_over(listed, calls, vendor), vendor)
-        if isinstance(said.get("peers_left_out"), str):
-            why = f"peers: {said['peers_left_out']}"
-            gaps.append(Gap(pointer="/facts/devices", why=why, said_by=manager))
+        gaps += _left_out(said, manager) + _left_out(data_of(answers, api), api)
     return _with_unique_ids(with_kernel_facts(name_the_lost(found, facts), facts)), gaps
+
+
+def _left_out(said: Mapping[str, Json], question: str) -> list[Gap]:
+    """What a child did not ask of the devices, and why."""
+    reasons = []
+    if isinstance(said.get("peers_left_out"), str):
+        reasons.append(f"peers: {said['peers_left_out']}")
+    if isinstance(said.get("devices_left_out"), str):
+        reasons.append(str(said["devices_left_out"]))
+    error = said.get("count_error")
+    if isinstance(error, dict):
+        reasons.append(f"{error.get('call')}: {error.get('text')}")
+    return [Gap(pointer="/facts/devices", why=why, said_by=question) for why in reasons]
 
 
 def calls_only(calls: Sequence[Mapping[str, Json]], vendor: Vendor) -> list[Reported]:
