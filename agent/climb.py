@@ -21,7 +21,7 @@ from agent.errors import TargetError
 from agent.ladder import RUNGS, STAGES
 from agent.model import ErrorText, Facts, Gap, Interpreter, Observations, Stage
 from agent.options import RunOptions, wanted_stages
-from agent.run.guard import tell
+from agent.run.guard import Guard, tell
 from agent.run.interruption import interruptions
 from agent.run.launch import overrides
 from agent.run.memory import default_limit
@@ -89,14 +89,13 @@ def climb(
         listeners=listeners,
         started_by=started_by,
     )
-    folder = _cache_folder()
-    set_for_children = overrides(folder)
-    children = {**environ, **set_for_children}
+    folder: str | None = None
     seconds = options.timeout_seconds or float("inf")
     try:
         with Runner(run_id=secrets.token_hex(8), deadline_seconds=seconds) as runner:
-            if folder is not None:
-                tell(runner.guard, f"d{folder}")
+            folder = _cache_folder(runner.guard)
+            set_for_children = overrides(folder)
+            children = {**environ, **set_for_children}
             with interruptions(runner.interrupt):
                 for name in listeners.signals:
                     runner.interrupt(name)
@@ -355,9 +354,16 @@ def _with_torch(facts: Facts, stages: list[Stage]) -> Facts:
     return replace(facts, devices=devices)
 
 
-def _cache_folder() -> str | None:
-    """A private folder for the caches of what is run; None where nothing can be written."""
+def _cache_folder(guard: Guard) -> str | None:
+    """A private folder for the caches of what is run; None where nothing can be written.
+
+    The guard hears of it first, so that a kill at no moment leaves it behind; a name that nobody
+    can guess belongs to nobody else.
+    """
     try:
-        return tempfile.mkdtemp(prefix="firstlight-")
+        folder = str(Path(tempfile.gettempdir()).absolute() / f"firstlight-{secrets.token_hex(16)}")
+        tell(guard, f"d{folder}")
+        os.mkdir(folder, 0o700)  # noqa: PTH102 - fails where anything has that name
     except OSError:
         return None
+    return folder

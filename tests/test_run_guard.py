@@ -17,6 +17,7 @@ from agent.recover import recover
 from agent.run import kin
 from agent.run.guard import Guard, dismiss, start_guard, tell
 from tests.hostile.witness import none_left, processes_of
+from tests.sigkill import FIRST_MOMENT, LAST_MOMENT, kill_once
 
 ROOT = Path(__file__).parent.parent
 
@@ -205,3 +206,13 @@ def test_the_guards_own_program_in_this_process() -> None:
             signal.signal(number, handler)
         told.kill()
         told.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+def test_the_whole_agent_killed_at_random_moments_keeps_every_promise(torch_python: Path) -> None:
+    """docs/sigkill.md has the count of 200 such runs."""
+    chance = random.Random("whole")
+    for _ in range(8):
+        left = kill_once(str(torch_python), chance.uniform(FIRST_MOMENT, LAST_MOMENT))
+        assert left.good, left
