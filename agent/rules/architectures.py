@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from agent.rules.case import Case
 from agent.rules.versions import EMBEDDED, Version, covers, newest, version
-from agent.rules.wheels import default_cuda, wheels_of
+from agent.rules.wheels import default_cuda, default_wheel
 from agent.tables.drivers import CAPABILITIES
 from agent.tables.wheels import FIRST_RELEASES
 
@@ -38,17 +38,11 @@ def targets_of(case: Case) -> tuple[str, ...]:
 
 
 def _targets_of_release(case: Case) -> tuple[str, ...]:
-    """What any CUDA build of the release holds code for, where the build is not known."""
-    if not _release_only(case):
+    """What the release's default build holds code for, where the build is not known."""
+    row = default_wheel(case.torch_version) if _release_only(case) else None
+    if row is None:
         return ()
-    found = [
-        target
-        for row in wheels_of(case.torch_version)
-        if row.build.startswith("cu")
-        for target in row.architectures
-        + ((f"compute_{row.ptx.replace('.', '')}",) if row.ptx else ())
-    ]
-    return tuple(dict.fromkeys(found))
+    return row.architectures + ((f"compute_{row.ptx.replace('.', '')}",) if row.ptx else ())
 
 
 def capabilities_of(case: Case) -> tuple[Version, ...]:

@@ -234,9 +234,8 @@ ROWS: tuple[Signature, ...] = (
     ),
     Signature(
         "xformers_not_built",
-        ("xformers wasn't buil", "operator wasn't built"),
-        r"xFormers wasn't buil[dt] with CUDA support"
-        r"|Operator wasn't built - see `?python -m xformers\.info",
+        ("xformers wasn't buil",),
+        r"xFormers wasn't buil[dt] with CUDA support",
         "xFormers wasn't build with CUDA support",
         "xformers ops/common.py",
     ),

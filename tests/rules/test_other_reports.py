@@ -1,0 +1,284 @@
+# ruff: noqa: E501  (printed lines are as wide as they are)
+"""Causes as other reports word them: each fires, and its healthy neighbour stays quiet."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.judged import Row, alarms, first
+
+ROWS = (
+    Row(
+        code="gpu-newer-than-build",
+        fires="""The current PyTorch install supports CUDA capabilities sm_50 sm_86 compute_37.
+NVIDIA GeForce RTX 5060 with CUDA capability sm_120 is not compatible with the current PyTorch installation.""",
+        quiet="""PyTorch version: 2.7.1+cu128
+NVIDIA GeForce RTX 5060
+torch.cuda.is_available(): True""",
+        elsewhere=(
+            """RuntimeError: CUDA error: no kernel image is available for execution on the device
+PyTorch version: 1.8.1
+GPU: NVIDIA GeForce RTX 3080""",
+            """CUDA error: no kernel image is available for execution on the device
+GPU: NVIDIA GeForce RTX 5080""",
+        ),
+        source="torch.cuda; pytorch issues 31285, 150733",
+    ),
+    Row(
+        code="gpu-older-than-build",
+        fires="""RuntimeError: cuda runtime error (209) : no kernel image is available for execution on the device at /b/aten/src/THC/generic/THCTensorMath.cu:12
+GPU: Tesla K80""",
+        quiet="""GPU: Tesla K80
+torch.cuda.is_available(): True""",
+        elsewhere=(
+            """CUDA error: no kernel image is available for execution on the device
+PyTorch version: 2.9.0
+GPU: Tesla P100-PCIE-16GB""",
+            """CUDA error: no kernel image is available for execution on the device
+GPU: Tesla M60""",
+        ),
+        source="pytorch issues 44828, 46647; kaggle-cli issue 1151",
+    ),
+    Row(
+        code="extension-arch-list-missing-gpu",
+        fires="""`fa2F@2.5.7` is not supported because:
+    requires device with capability <= (9, 0) but your GPU has capability (12, 0) (too new)""",
+        quiet="""`smallkF` is not supported because:
+    max(query.shape[-1] != value.shape[-1]) > 32
+    operator wasn't built - see `python -m xformers.info` for more info""",
+        elsewhere=(
+            """  File "/env/lib/python3.10/site-packages/my_ops_cuda/__init__.py", line 3, in forward
+    return torch.ops.my_ops_cuda.forward(x)
+RuntimeError: CUDA error: no kernel image is available for execution on the device
+PyTorch version: 2.1.0+cu118
+GPU: NVIDIA RTX A4000""",
+        ),
+        source="xformers issue 1356; torch.utils.cpp_extension",
+    ),
+    Row(
+        code="ext-wheel-built-for-other-torch",
+        fires="""NotImplementedError: No operator found for `memory_efficient_attention_forward` with inputs:
+    xFormers wasn't build with CUDA support
+PyTorch version: 2.1.0+cu118""",
+        quiet="""NotImplementedError: No operator found for `memory_efficient_attention_forward` with inputs:
+    attn_bias type is <class 'torch.Tensor'>
+PyTorch version: 2.1.0+cu118""",
+        elsewhere=("""    xFormers wasn't built with CUDA support""",),
+        source="xformers ops/common.py",
+    ),
+    Row(
+        code="driver-too-old-for-build",
+        fires="""PyTorch version: 1.6.0
+CUDA used to build PyTorch: 10.2
+Is CUDA available: No
+Nvidia driver version: 418.87.00""",
+        quiet="""PyTorch version: 1.6.0
+CUDA used to build PyTorch: 10.1
+Is CUDA available: Yes
+Nvidia driver version: 418.87.00""",
+        elsewhere=(
+            """PyTorch version: 1.3.1
+CUDA used to build PyTorch: 10.1
+torch.cuda.is_available(): False
+Nvidia driver version: 410.78""",
+        ),
+        source="CUDA release notes, toolkits and drivers; pytorch issues 31243, 37320",
+    ),
+    Row(
+        code="driver-update-needs-reboot",
+        fires="""failed call to cuInit: CUDA_ERROR_NO_DEVICE
+kernel version 430.26.0 does not match DSO version 440.33.1 -- cannot find working devices in this configuration""",
+        quiet="""libcuda reported version is: 440.33.1
+kernel reported version is: 440.33.1
+kernel version seems to match DSO: 440.33.1""",
+        elsewhere=(
+            """kernel version 455.23.4 does not match DSO version 455.32.0 -- cannot find working devices""",
+        ),
+        source="tensorflow cuda_diagnostics.cc; issue 4768",
+    ),
+    Row(
+        code="forward-compat-on-unsupported-gpu",
+        fires="""failed call to cuInit: CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE: forward compatibility was attempted on non supported HW
+kernel version 470.141.3 does not match DSO version 515.65.1 -- cannot find working devices in this configuration""",
+        quiet="""kernel reported version is: 515.65.1
+[PhysicalDevice(name='/physical_device:GPU:0', device_type='GPU')]""",
+        elsewhere=(
+            """Error 804: forward compatibility was attempted on non supported HW
+kernel version 470.141.3 does not match DSO version 525.60.13""",
+        ),
+        source="tensorflow cuda_diagnostics.cc; omniglue issue 14",
+    ),
+    Row(
+        code="kernel-module-not-built-for-running-kernel",
+        fires="""Resolving Linux kernel version...
+Could not resolve Linux kernel version""",
+        quiet="""Resolving Linux kernel version...
+Proceeding with Linux kernel version 5.15.0-91-generic""",
+        elsewhere=("""nvidia-driver-daemonset-x7k2p: Could not resolve Linux kernel version""",),
+        source="nvidia-driver of gpu-driver-container; gpu-operator issue 85",
+    ),
+    Row(
+        code="p2p-not-supported-by-platform",
+        fires="""InternalError: failed to enable peer access from 0x5a to 0x5b: CUDA_ERROR_TOO_MANY_PEERS: peer mapping resources exhausted
+GPU 0-9: NVIDIA GeForce GTX 1080 Ti""",
+        quiet="""GPU 0-9: NVIDIA GeForce GTX 1080 Ti
+peer access enabled between 0 and 1""",
+        elsewhere=("""RuntimeError: peer mapping resources exhausted""",),
+        source="cuda.h: CUDA_ERROR_TOO_MANY_PEERS; nccl issue 51",
+    ),
+    Row(
+        code="conda-cuda-lib-mismatch",
+        fires="""OSError: /home/u/miniconda3/envs/a/lib/python3.9/site-packages/torch/lib/../../../../libcublas.so.11: undefined symbol: cublasLt_x, version libcublasLt.so.11""",
+        quiet="""/home/u/miniconda3/envs/a/lib/libcublas.so.11
+torch.cuda.is_available(): True""",
+        elsewhere=(
+            """ImportError: /opt/conda/lib/libcusparse.so.12: undefined symbol: __nvJitLinkComplete_12_4, version libnvJitLink.so.12""",
+        ),
+        source="pytorch issue 90673; conda-forge cuda-version",
+    ),
+    Row(
+        code="local-module-shadows-import",
+        fires="""ImportError: cannot import name 'Random' from 'random' (/env/lib/python3.9/site-packages/torch/random.py)""",
+        quiet="""ImportError: cannot import name 'Thing' from 'transformers' (/env/lib/python3.9/site-packages/transformers/__init__.py)""",
+        elsewhere=(
+            """ImportError: cannot import name 'wraps' from 'functools' (/work/app/functools.py)""",
+        ),
+        source="CPython; pytorch issue 19943",
+    ),
+    Row(
+        code="uvm-broken-after-suspend",
+        fires="""RuntimeError: CUDA unknown error - this may be due to an incorrectly set up environment
+the laptop was in standby""",
+        quiet="""the laptop was in standby
+torch.cuda.is_available(): True""",
+        elsewhere=(
+            """cuda driver library init failure: 999
+after resume""",
+        ),
+        source="pytorch issue 88639; ollama issue 2934",
+    ),
+    Row(
+        code="kfd-permission-denied",
+        fires="""hsa api call failure at: rocminfo.cc:1102
+crw-rw---- 1 root render 238, 0 /dev/kfd
+$ groups
+u adm video""",
+        quiet="""crw-rw---- 1 root render 238, 0 /dev/kfd
+$ groups
+u adm video render""",
+        elsewhere=(
+            """HSA_STATUS_ERROR_OUT_OF_RESOURCES
+crw-rw---- 1 root render 236, 0 Mar  3 10:01 /dev/kfd
+$ groups
+u sudo""",
+        ),
+        source="rocminfo issue 34",
+    ),
+    Row(
+        code="device-order-differs",
+        fires="""CUDA_VISIBLE_DEVICES=1 python train.py, and nvidia-smi shows the process on GPU 0""",
+        quiet="""CUDA_VISIBLE_DEVICES=1 python train.py, and nvidia-smi shows the process on GPU 1""",
+        elsewhere=("""run with --device cuda:2, nvidia-smi lists it as 0""",),
+        source="CUDA programming guide, CUDA_DEVICE_ORDER; bonito issue 120",
+    ),
+    Row(
+        code="cudnn-older-than-build",
+        fires="""Outdated cuDNN installation found.
+Version JAX was built against: 8907
+Minimum supported: 9100
+Installed version: 8907""",
+        quiet="""jax.devices(): [CudaDevice(id=0)]
+Version JAX was built against: 8907""",
+        elsewhere=(
+            """RuntimeError: Found cuDNN version 8500, but JAX was built against version 8800, which is newer.""",
+        ),
+        source="jax _src/xla_bridge.py; jax-feedstock issue 149",
+    ),
+    Row(
+        code="bundled-cuda-libs-not-on-path",
+        fires="""Unable to load cuDNN. Is it installed?
+nvidia-cudnn-cu12: 8.9.7.29
+jaxlib: 0.4.25+cuda12.cudnn89""",
+        quiet="""nvidia-cudnn-cu12: 8.9.7.29
+jax.devices(): [cuda(id=0)]""",
+        elsewhere=(
+            """CUDA backend failed to initialize: Unable to load cuSPARSE. Is it installed?""",
+        ),
+        source="jax _src/xla_bridge.py; jax issue 20519",
+    ),
+    Row(
+        code="python-headers-missing",
+        fires="""cuda_utils.c:14: error: include file 'Python.h' not found""",
+        quiet="""cuda_utils.c:14: warning: unused variable""",
+        elsewhere=(
+            """C:\\Temp\\a\\cuda_utils.c(12): fatal error C1083: Cannot open include file: 'Python.h': No such file or directory""",
+        ),
+        source="triton-windows issues 77, 113",
+    ),
+    Row(
+        code="container-gpu-access-revoked",
+        fires="""Error 304: OS call failed or operation not supported on this OS
+host: systemctl daemon-reload
+in a container""",
+        quiet="""in a container
+host: systemctl daemon-reload
+torch.cuda.is_available(): True""",
+        elsewhere=(
+            """docker container: RuntimeError: No CUDA GPUs are available
+systemctl daemon-reload ran on the host""",
+        ),
+        source="NVIDIA container toolkit, troubleshooting; libnvidia-container issue 176",
+    ),
+    Row(
+        code="wsl-linux-driver-shadows-wsl-libcuda",
+        fires="""WSL2
+NVIDIA-SMI: 535.183.01
+Windows Driver Version: 581.29
+munmap_chunk(): invalid pointer""",
+        quiet="""WSL2
+NVIDIA-SMI 580.82.07
+Windows Driver Version: 581.29
+torch.cuda.is_available(): True""",
+        elsewhere=(
+            """WSL2, nvidia-smi
+NVIDIA-SMI 470.256.02   Driver Version: 560.94
+Segmentation fault (core dumped)""",
+        ),
+        source="docs.nvidia.com/cuda/wsl-user-guide: no Linux driver inside WSL",
+    ),
+    Row(
+        code="stale-torch-in-user-site",
+        fires="""['', '/home/u/.local/lib/python3.8/site-packages', '/home/u/miniconda3/envs/a/lib/python3.8/site-packages']
+sys.path
+PyTorch version: 1.4.0
+torch.cuda.is_available(): False""",
+        quiet="""sys.path ['', '/home/u/miniconda3/envs/a/lib/python3.8/site-packages']
+PyTorch version: 1.4.0
+torch.cuda.is_available(): False""",
+        elsewhere=(
+            """/home/u/.local/lib/python3.9/site-packages/torch/__init__.py
+conda list: pytorch 2.1.0
+torch.__file__ is not the environment's""",
+        ),
+        source="PEP 370; conda issues 6018, 13746",
+    ),
+)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.code)
+def test_fires(row: Row) -> None:
+    assert first(row.fires) == row.code
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.code)
+def test_the_healthy_neighbour_is_quiet(row: Row) -> None:
+    assert alarms(row.quiet) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [(row.code, text) for row in ROWS for text in row.elsewhere],
+    ids=[f"{row.code}-{number}" for row in ROWS for number in range(len(row.elsewhere))],
+)
+def test_other_wordings(code: str, text: str) -> None:
+    assert first(text) == code
