@@ -14,7 +14,6 @@ import pytest
 from agent.collect.interpreters import (
     INTERPRETERS_MAX,
     find_interpreters,
-    others_with_torch,
 )
 from tests.fake_python import codes, find, find_in, link, python, site, torch, venv, write
 
@@ -113,10 +112,11 @@ def test_first_with_torch_where_nothing_is_active(tmp_path: Path) -> None:
     found, _ = find(tmp_path)
     assert found[0].path == "/venv/main/bin/python"
     assert found[0].chosen_because == "it lies in a well-known place, and the first with torch"
-    assert [one.path for one in others_with_torch(found)] == ["/workspace/app/.venv/bin/python"]
+    others = [one.path for one in found if one.torch is not None and not one.chosen]
+    assert others == ["/workspace/app/.venv/bin/python"]
     active, _ = find(tmp_path, own_prefix="/usr")
     assert active[0].path == "/usr/bin/python"
-    assert len(others_with_torch(active)) == 2
+    assert [one.torch is not None for one in active] == [False, True, True]
 
 
 def test_no_torch_anywhere_takes_the_first_on_path(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_no_torch_anywhere_takes_the_first_on_path(tmp_path: Path) -> None:
     assert found[0].chosen_because == (
         "it is the first Python on PATH; no Python with torch was found"
     )
-    assert others_with_torch(found) == ()
+    assert [one.torch for one in found if one.torch] == []
 
 
 def test_one_interpreter_under_many_names_is_listed_once(tmp_path: Path) -> None:

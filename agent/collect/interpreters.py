@@ -81,11 +81,6 @@ def find_interpreters(
     return _with_choice(machine, list(found.values()), gaps), tuple(gaps)
 
 
-def others_with_torch(interpreters: tuple[Interpreter, ...]) -> tuple[Interpreter, ...]:
-    """The interpreters that were not chosen although torch is installed in them."""
-    return tuple(one for one in interpreters if not one.chosen and one.torch is not None)
-
-
 def _with_choice(
     machine: Machine, found: list[tuple[Interpreter, Layout | None]], gaps: list[Gap]
 ) -> tuple[Interpreter, ...]:

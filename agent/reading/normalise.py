@@ -138,7 +138,6 @@ _TAG = re.compile(
 _ESCAPE = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,6}|#x[0-9a-fA-F]{1,6});")
 _QUOTED = re.compile(r"(?:> )+|>(?=>? ?[^>\s])")
 _FENCE = re.compile(r"[ \t]{0,8}(?:```|~~~)[\w+.-]{0,20}[ \t]*$")
-_LONE_CR = re.compile(r"\r(?!\n)")
 _DROP = dict.fromkeys(
     [
         *range(9),

@@ -115,7 +115,6 @@ FLAGS = {
     ("retired pages", "pending blacklist"): "ecc.retirement_pending",
     ("retired pages", "pending retirement"): "ecc.retirement_pending",
 }
-COUNTERS = {("volatile", "uncorrect"), ("volatile", "correct"), ("aggregate", "correct")}
 _SIGNS = (
     "NVSMI LOG",
     "<nvidia_smi_log",

@@ -191,10 +191,6 @@ def secure_boot_module_rejected(case: Case) -> Diagnosis | None:
 
 
 # ---------------------------------------------------------------- the module refuses the GPU
-def _old_gpu(case: Case, below: int) -> bool:
-    return any(item and item < (below, 0) for item in case.capabilities)
-
-
 def open_module_on_pre_turing_gpu(case: Case) -> Diagnosis | None:
     """The open kernel module needs a GSP, which cards before Turing lack."""
     hits = case.hits("open_module_needs_gsp")

@@ -45,11 +45,6 @@ def wheels_of(torch: Version) -> tuple[Wheel, ...]:
     return tuple(row for row in WHEELS if row.torch == series)
 
 
-def newest_series() -> Version:
-    """The newest release series of the table."""
-    return max(version(row.torch) for row in WHEELS)
-
-
 def build_cuda(build: str) -> Version:
     """(12, 8) for "cu128"; () for any other build."""
     digits = build[2:]
