@@ -76,8 +76,9 @@ def duplicate_amdsmi_libraries(case: Case) -> Diagnosis | None:
         return Diagnosis(weight=88, hits=(*none, *case.hits("amdsmi_file")))
     if hits:
         return Diagnosis(weight=82, hits=hits)
-    if none and case.package("amdsmi") and case.built_for == "rocm":
-        return Diagnosis(weight=66, hits=none)
+    beside = case.says("amdsmi is installed", "install amdsmi", "amdsmi is importable")
+    if none and (beside or (case.package("amdsmi") and case.built_for == "rocm")):
+        return Diagnosis(weight=74 if beside else 66, hits=none)
     return None
 
 
@@ -243,13 +244,21 @@ def _target_lacking(case: Case) -> bool | None:
     return any(item.split(":")[0] not in plain for item in wanted)
 
 
+_DISCRETE = re.compile(
+    r"\b(?:device|gpu|card|agent)\W{0,3}\d[^\n]{0,40}\bRX \d{4}"
+    r"|\bRX \d{4}[^\n]{0,30}\b(?:device|gpu|card)\W{0,3}\d",
+    re.IGNORECASE,
+)  # a discrete card that is listed with a number, as the second of two
+
+
 def igpu_selected(case: Case) -> Diagnosis | None:
     """An integrated GPU is enumerated or chosen before the discrete one."""
     if not is_amd(case):
         return None
     named = set(case.gfx) | {hit.group(1) for hit in case.hits("gfx_named")}
     named -= _listed_targets(case)
-    both = bool(named & INTEGRATED) and bool(named - INTEGRATED)
+    discrete = bool(named - INTEGRATED) or _DISCRETE.search(case.lines.text) is not None
+    both = bool(named & INTEGRATED) and discrete
     told = case.says(
         "igpu", "integrated gpu", "integrated graphics", "apu graphics", "internal gpu"
     )

@@ -261,8 +261,9 @@ def nvlink_down(case: Case) -> Diagnosis | None:
         whole = any("all links" in hit.text for hit in hits)
         boards = any(
             "sxm" in (d.name or "").lower() or "HBM3" in (d.name or "") for d in case.devices
-        )
-        if hits and boards and (whole or len(hits) >= 4) and not case.hits("nvlink_active"):
+        ) or case.says("-sxm")
+        some = bool(case.hits("nvlink_active"))  # links of one board are all up or all down
+        if hits and boards and (whole or some or len(hits) >= 4):
             return Diagnosis(weight=66, hits=hits)
         return None
     down = tuple(

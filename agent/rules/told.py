@@ -18,7 +18,7 @@ _CIRCUMSTANCES = {
     "updated": (
         r"\b(?:unattended[- ]upgrades?|apt(?:-get)? (?:upgrade|dist-upgrade|full-upgrade)|dnf"
         r" update"
-        r"|yum update|pacman -Syu|(?:recent|latest|ubuntu|debian|system|os|apt|after an?) updates?\b|(?:driver|package|kernel|system)s? (?:was |were |got |has been )?"
+        r"|yum update|pacman -Syu|(?i:recent|latest|ubuntu|debian|system|os|apt|after an?) updates?\b|(?:driver|package|kernel|system)s? (?:was |were |got |has been )?"
         r"(?:auto\w* )?(?:updat|upgrad)\w*|(?:updat|upgrad)(?:ed|ing|e)[^\n]{0,30}driver)"
     ),
     "driver-switched": (

@@ -41,7 +41,8 @@ ROWS: tuple[Signature, ...] = (
         ("libamd_smi", "librocm_smi", "amdsmi"),
         r"(?:[Tt]wo|[Dd]uplicate|second|both|2) (?:\w+ ){0,3}(?:copies of |copy of )?"
         r"(?:libamd_smi|librocm_smi|amdsmi)|ODR (?:clash|violation)[^\n]{0,60}amd"
-        r"|librocm_smi64\S*[^\n]{0,60}libamd_smi",
+        r"|librocm_smi64\S*[^\n]{0,60}(?:libamd_smi|RTLD_GLOBAL)"
+        r"|libamd_smi\S*[^\n]{0,60}(?:\band\b|,)[^\n]{0,60}libamd_smi\S* (?:are )?(?:both|mapped|loaded)",
         "torch.cuda.device_count() returns 0 (duplicate libamd_smi ODR clash); HIP reports 1",
         "github.com/pytorch/pytorch/issues/186516",
     ),
