@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from . import gpu_load, host_memory, memory, training_step, turns
+from . import gpu_load, gpu_matmul, host_memory, memory, training_step, turns
 from .report import Report
 
 BLOCK_BYTES = 256 << 20
@@ -15,9 +15,14 @@ COPY_BYTES = 256 << 20
 KEEP_FREE_BYTES = 512 << 20  # for the context's own needs and the comparison of a block
 
 
-def run(report: Report, torch: Any, options: dict[str, Any], state: dict[str, Any]) -> None:
+def run(
+    report: Report, torch: Any, backend: str, options: dict[str, Any], state: dict[str, Any]
+) -> None:
     """Totals, sweep, copies and the training step of the device with the task's ``index``."""
-    index = options["index"]
+    chosen = gpu_matmul.chosen(report, torch, backend, options, state)
+    index = chosen["index"]
+    # Read anew, before this process has a context: somebody may have come since the last stage.
+    load = gpu_load.read(backend, chosen["pci_address"])
     device = torch.device("cuda", index)
     torch.cuda.set_device(device)
     properties = torch.cuda.get_device_properties(index)
@@ -31,7 +36,7 @@ def run(report: Report, torch: Any, options: dict[str, Any], state: dict[str, An
         free_bytes=int(free),
         integrated=integrated,
     )
-    busy = options.get("busy") or gpu_load.busy(options.get("load") or {}, int(total))
+    busy = options.get("busy") or gpu_load.busy(load, int(total))
     if busy:
         report.result("skipped", "device-busy", why=str(busy))
         return

@@ -28,7 +28,7 @@ def run(report: Report, options: dict[str, Any], state: dict[str, Any]) -> None:
         return
     from . import gpu_memory
 
-    gpu_memory.run(report, torch, options, state)
+    gpu_memory.run(report, torch, backend, options, state)
 
 
 def run_on_host(report: Report, torch: Any, depth: str) -> None:

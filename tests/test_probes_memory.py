@@ -117,3 +117,74 @@ def test_the_stage_on_a_cpu_is_honest_about_whose_memory_it_is(torch_python: Pat
     assert data["sweep"]["tested_bytes"] <= data["free_bytes"] / 2
     assert data["host_peak_bytes"] > data["sweep"]["tested_bytes"]
     assert data["step"]["losses"][1] < data["step"]["losses"][0]
+
+
+# A torch that plays a card with the host's memory, so that the GPU's path is run to its end.
+CARD = """
+import time, types, torch
+MIB = 1 << 20
+torch.version.cuda = "13.0"
+state = types.SimpleNamespace(used=0)
+cuda, cpu = torch.cuda, torch.device("cpu")
+class device:
+    def __new__(cls, *given): return cpu
+torch.device = device
+empty = torch.empty
+torch.empty = lambda *given, pin_memory=False, **named: empty(*given, **named)
+class Event:
+    def __init__(self, enable_timing): self.at = None
+    def record(self): self.at = time.monotonic()
+    def synchronize(self): pass
+    def elapsed_time(self, end): return (end.at - self.at) * 1000
+card = types.SimpleNamespace(total_memory=200 * MIB, is_integrated={integrated})
+members = dict(
+    set_device=lambda device: None, get_device_properties=lambda index: card,
+    mem_get_info=lambda index: (100 * MIB, 200 * MIB), synchronize=lambda *index: None,
+    empty_cache=lambda: None, reset_peak_memory_stats=lambda index: None, Event=Event,
+    memory_allocated=lambda index: 5, memory_reserved=lambda index: 6,
+    max_memory_allocated=lambda index: 7, max_memory_reserved=lambda index: 8)
+for name, value in members.items():
+    setattr(cuda, name, value)
+from firstlight_probes import gpu_load, gpu_matmul, gpu_memory, host_memory, worker
+gpu_matmul.chosen = lambda *given: dict(index=0, pci_address="0000:01:00.0")
+gpu_load.read = lambda backend, address: {load}
+gpu_memory.BLOCK_BYTES = gpu_memory.COPY_BYTES = gpu_memory.KEEP_FREE_BYTES = MIB
+host_memory.free_bytes = lambda: 60 * MIB
+task = dict(stage="memory", subject="gpu:a", options=dict(index=0))
+worker.main(descriptor, dict(tasks=[task], backend="cuda", depth={depth}))
+"""
+
+
+def _card(python: Path, **given: Any) -> dict[str, Any]:
+    chosen = {"integrated": False, "load": {}, "depth": "standard", **given}
+    program = CARD
+    for name, value in chosen.items():
+        program = program.replace(f"{{{name}}}", repr(value))
+    return stage_of(lines_of(python, program), "memory", "gpu:a")
+
+
+def test_the_path_of_a_gpu_on_a_card_that_is_played(torch_python: Path) -> None:
+    stage = _card(torch_python)
+    assert stage["status"] == "passed", (stage["error"], stage["data"], stage["steps"])
+    data = stage["data"]
+    assert data["kind"] == "device memory"
+    assert data["sweep"]["tested_bytes"] == 50 << 20  # half of what is free
+    assert len(data["bandwidth"]) == 5
+    assert all(rate > 0 for rate in data["bandwidth"].values())
+    assert data["step"]["allocated_peak_bytes"] == 7
+    assert data["step"]["phases"][0]["device_used_bytes"] == 100 << 20
+    deep = _card(torch_python, depth="deep")["data"]["sweep"]
+    assert (deep["tested_bytes"], deep["passes"]) == (95 << 20, 2)
+
+
+def test_a_card_that_shares_the_hosts_memory_is_bounded_by_what_is_free_there(
+    torch_python: Path,
+) -> None:
+    data = _card(torch_python, integrated=True)["data"]
+    assert data["sweep"]["tested_bytes"] == 15 << 20  # half of half of what the host has left
+
+
+def test_a_card_in_use_is_left_alone(torch_python: Path) -> None:
+    stage = _card(torch_python, load={"utilization_percent": 80})
+    assert (stage["status"], stage["reason"]) == ("skipped", "device-busy")
+    assert "sweep" not in stage["data"]
