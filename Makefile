@@ -21,4 +21,6 @@ findings: ## write docs/findings.md anew from the catalogue
 	$(PYTHON) -m agent.catalogue > docs/findings.md
 
 gpu-test: ## every test that needs a GPU, and a bundle, on a machine that has one
-	$(PYTHON) tests/gpu.py
+	$(PYTHON) tests/run.py -m gpu
+	build/tests/venv/bin/python -m agent run \
+	  --python $${FIRSTLIGHT_TORCH_PYTHON:-build/tests/torch/bin/python}

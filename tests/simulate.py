@@ -76,9 +76,9 @@ def cards() -> Mapping[str, Any]:
     return found
 
 
-def simulate(name: str, folder: Path, stand_ins: Path) -> Simulation:
+def simulate(name: str, folder: Path, stand_ins: Path, machines: Path = MACHINES) -> Simulation:
     """Make the machine ``name`` in ``folder``; ``stand_ins`` is what ``build_stand_ins`` made."""
-    said = json.loads((MACHINES / name / "machine.json").read_text())
+    said = json.loads((machines / name / "machine.json").read_text())
     root = folder / "root"
     files, stated = _base(said)
     nodes: dict[str, Any] = dict(stated.pop("nodes", {}))

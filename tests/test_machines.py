@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from agent.bundle import with_lines
 from agent.codec import to_json
-from agent.model import Facts
+from agent.judge import judge
+from agent.model import Facts, Observations
 
 from .simulate import MACHINES, cards, examine, machine_names, simulate
 
@@ -81,3 +83,20 @@ def test_every_value_names_where_it_comes_from(name: str) -> None:
     assert "node_error" not in said or said["node_source"]
     for group in said["cards"]:
         assert cards()[group["card"]]["source"]
+
+
+def test_the_example_of_the_contributing_page_is_a_machine(tmp_path: Path, stand_ins: Path) -> None:
+    page = (MACHINES.parent.parent / "CONTRIBUTING.md").read_text()
+    example = page.partition("```json\n")[2].partition("```")[0]
+    folder = tmp_path / "machines" / "two-t4"
+    folder.mkdir(parents=True)
+    (folder / "machine.json").write_text(example)
+    simulation = simulate("two-t4", tmp_path / "made", stand_ins, machines=folder.parent)
+    facts, stage, gaps, _ = examine(simulation)
+    said = simulation.description
+    assert {path: looked_up(facts, path) for path in said["expect"]} == said["expect"]
+    assert stage.status == said["stage"]["status"]
+    seen = with_lines(Observations(facts=facts, stages=(stage,), gaps=gaps))
+    assert {item.code for item in judge(seen).findings if item.severity != "note"} == set(
+        said["codes"]
+    )
