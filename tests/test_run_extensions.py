@@ -67,3 +67,11 @@ def test_nothing_is_put_where_no_place_was_kept() -> None:
     worker = _held(do("interpreter"), do("import"), put=(do("extensions", subject="ext:a"),))
     assert [stage.name for stage in worker.stages] == ["interpreter", "import"]
     assert worker.finished
+
+
+def test_one_line_says_that_no_extension_could_be_tried() -> None:
+    fails = "say(here, record='result', status='failed', reason='raised'); continue"
+    tasks = [do("extensions", subject=f"ext:{name}") for name in "abc"]
+    seen = climb(do("interpreter"), do("import", fails), *tasks)
+    left = [stage for stage in seen.worker.stages if stage.name == "extensions"]
+    assert [(stage.subject, stage.reason) for stage in left] == [("host", "needs-stage")]

@@ -148,6 +148,16 @@ def missing_need(task: Task, stages: Sequence[Stage]) -> str | None:
     return None
 
 
+def left_as_one(left: list[tuple[Task, str]], able: Sequence[Task]) -> list[tuple[Task, str]]:
+    """The tasks that cannot be tried and why; one for the host where no extension can be."""
+    extensions = [one for one in left if one[0].subject.startswith("ext:")]
+    if able or len(extensions) < 2:
+        return left
+    task, need = extensions[0]
+    others = [one for one in left if one not in extensions]
+    return [*others, (Task(stage=task.stage), need)]
+
+
 def needs_torch(stage: str) -> bool:
     """Whether a stage imports torch when it runs in a process of its own."""
     needs = RUNGS[stage].needs if stage in RUNGS else ()

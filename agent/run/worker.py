@@ -39,6 +39,7 @@ from agent.run.tasks import (
     Task,
     deadline_of,
     expand,
+    left_as_one,
     missing_need,
     needs_torch,
     plan_of,
@@ -112,12 +113,15 @@ class Worker:
 
     def _able(self, tasks: Iterable[Task]) -> list[Task]:
         """Those tasks whose needs are met; the others are skipped."""
-        able = []
+        able: list[Task] = []
+        left: list[tuple[Task, str]] = []
         for task in tasks:
             if (need := missing_need(task, self.stages)) is None:
                 able.append(task)
             else:
-                self._outcome.skip(task, "needs-stage", need)
+                left.append((task, need))
+        for task, need in left_as_one(left, able):
+            self._outcome.skip(task, "needs-stage", need)
         return able
 
     def _leave_out(self) -> None:
