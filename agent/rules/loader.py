@@ -15,7 +15,7 @@ from agent.rules.versions import version
 # A CUDA library in a conda environment's lib, by its path or as seen from torch/lib.
 _CONDA_LIB = re.compile(
     r"/(?:ana|mini)?(?:conda|forge)\d?/(?:envs/[^/\s]+/)?lib/libcu\w+\.so"
-    r"|/envs/[^/\s]+/lib/libcu\w+\.so|torch/lib/(?:\.\./){4}libcu\w+\.so"
+    r"|/envs/[^/\s]+/(?:bin/\.\./)?lib/libcu\w+\.so|torch/lib/(?:\.\./){4}libcu\w+\.so"
 )
 
 
@@ -48,6 +48,9 @@ def bundled_cuda_libs_not_on_path(case: Case) -> Diagnosis | None:
         )
     if not missing:
         unloadable = case.hits("jax_library_unloadable")
+        blind = tuple(hit for hit in case.hits("cudnn_symbol") if hit.group(1))
+        if blind and not case.hits("cuda_library_symbol", "cudnn_incompatible"):
+            return Diagnosis(weight=78 if case.packages("nvidia-cudnn") else 64, hits=blind)
         if (dlopen or unloadable) and case.packages("nvidia-"):
             return Diagnosis(weight=76, hits=(*dlopen, *unloadable))
         return Diagnosis(weight=50, hits=unloadable) if unloadable else None

@@ -49,6 +49,9 @@ def gpu_memory_fragmented(case: Case) -> Diagnosis | None:
                 hits=(hit, *case.hits("oom_reserved")),
                 values={"found": f"{idle / GIB:.2f} GiB", "wanted": f"{asked / GIB:.2f} GiB"},
             )
+    free = _size(case.hit("oom_free"), 1)
+    if asked and free and free > asked:
+        return Diagnosis(weight=50, hits=hits)
     if hits and case.says("fragmentation", "fragmented") and asked is None:
         return Diagnosis(weight=50, hits=hits)
     return None
@@ -57,7 +60,7 @@ def gpu_memory_fragmented(case: Case) -> Diagnosis | None:
 def gpu_memory_held_by_other_process(case: Case) -> Diagnosis | None:
     """Another process holds the GPU's memory."""
     hits = case.hits("out_of_memory", "handle_failed")
-    others = case.hits("oom_other_process")
+    others = _others(case)
     mine = _size(case.hit("oom_this_process"), 1)
     theirs = sum(_megabytes(hit.group(2), hit.group(3)) for hit in others)
     total = _capacity(case)
@@ -134,9 +137,11 @@ def gpu_memory_too_small(case: Case) -> Diagnosis | None:
         return None
     if total and asked and asked > total:
         return Diagnosis(weight=88, hits=(*hits, *capacity), values=_size_values(total, asked))
-    if case.hits("oom_other_process") or case.says("preemptively rejected"):
+    if _others(case) or case.says("preemptively rejected"):
         return None
-    used = _size(case.hit("oom_allocated"), 1)
+    used, free = _size(case.hit("oom_allocated"), 1), _size(case.hit("oom_free"), 1)
+    if free and asked and free > asked:
+        return None  # there is room, only not for this block
     if total and used and used > 0.7 * total:
         # A large card filled by one process is as often the program's doing as too small a card.
         return Diagnosis(
@@ -156,6 +161,21 @@ def gpu_memory_too_small(case: Case) -> Diagnosis | None:
         ),
         severity="note",
     )
+
+
+def _others(case: Case) -> tuple[Hit, ...]:
+    """Other processes that torch's message names.
+
+    In a container the driver knows the process by another number, and torch then lists its own
+    memory as somebody else's: such a line tells of no more than what torch itself holds.
+    """
+    found = case.hits("oom_other_process")
+    used = _size(case.hit("oom_allocated"), 1)
+    if len(found) != 1 or not used or case.hits("oom_this_process"):
+        return found
+    held = _megabytes(found[0].group(2), found[0].group(3))
+    own = used + (_idle_reserved(case) or 0.0)
+    return () if own > 0.8 * held and abs(held - own) < 2 * GIB else found
 
 
 def _asked(hits: tuple[Hit, ...]) -> float | None:

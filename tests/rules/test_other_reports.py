@@ -132,6 +132,7 @@ peer access enabled between 0 and 1""",
         quiet="""/home/u/miniconda3/envs/a/lib/libcublas.so.11
 torch.cuda.is_available(): True""",
         elsewhere=(
+            """Could not load library libcudnn_cnn_train.so.8. Error: /home/u/anaconda3/envs/a/bin/../lib/libcudnn_ops_train.so.8: undefined symbol: _Z22cudnnSomethingILi2EE13cudnnStatus_t, version libcudnn_ops_infer.so.8""",
             """ImportError: /opt/conda/lib/libcusparse.so.12: undefined symbol: __nvJitLinkComplete_12_4, version libnvJitLink.so.12""",
         ),
         source="pytorch issue 90673; conda-forge cuda-version",
@@ -261,6 +262,33 @@ conda list: pytorch 2.1.0
 torch.__file__ is not the environment's""",
         ),
         source="PEP 370; conda issues 6018, 13746",
+    ),
+    Row(
+        code="gpu-memory-too-small",
+        fires="""torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 130.00 MiB. GPU 0 has a total capacity of 23.60 GiB of which 90.00 MiB is free. Process 7 has 23.40 GiB memory in use. Of the allocated memory 21.90 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated.""",
+        quiet="""GPU 0 has a total capacity of 23.60 GiB
+torch.cuda.is_available(): True""",
+        elsewhere=(
+            """OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB (GPU 0; 6.00 GiB total capacity; 4.10 GiB already allocated; 0.90 GiB free; 4.20 GiB reserved in total by PyTorch)""",
+        ),
+        source="torch OutOfMemoryError text; cobra issue 24",
+    ),
+    Row(
+        code="gpu-memory-fragmented",
+        fires="""OutOfMemoryError: CUDA out of memory. Tried to allocate 900.00 MiB. GPU 0 has a total capacity of 23.99 GiB of which 14.00 GiB is free. Of the allocated memory 8.00 GiB is allocated by PyTorch, and 80.00 MiB is reserved by PyTorch but unallocated.""",
+        quiet="""memory fragmentation is low
+torch.cuda.is_available(): True""",
+        elsewhere=(
+            """CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 31.00 GiB of which 12.00 GiB is free. Including non-PyTorch memory, this process has 18.00 GiB memory in use. Of the allocated memory 8.00 GiB is allocated by PyTorch, and 9.50 GiB is reserved by PyTorch but unallocated.""",
+        ),
+        source="torch CUDA memory management notes; Diffuman4D issue 20",
+    ),
+    Row(
+        code="build-oom-killed",
+        fires="""collect2: fatal error: ld terminated with signal 9 [Killed]""",
+        quiet="""collect2: error: ld returned 1 exit status""",
+        elsewhere=("""g++: fatal error: Killed signal terminated program cc1plus""",),
+        source="gcc; flashlight issue 581",
     ),
 )
 

@@ -153,6 +153,7 @@ ROWS: tuple[Signature, ...] = (
         ("killed", "signal 9", "cc1plus", "virtual memory exhausted", "internal compiler error"),
         r"(?:'?(?:cicc|ptxas|cudafe\+\+|nvcc|cc1plus|fatbinary)'?) died due to signal 9"
         r"|fatal error: Killed signal terminated program (\w{1,120})|Killed \(program (\w{1,120})\)"
+        r"|\bld terminated with signal 9"
         r"|virtual memory exhausted: Cannot allocate memory|cc1plus: out of memory"
         r"|internal compiler error: Killed|error: command '\S{0,160}(?:gcc|g\+\+|nvcc|c\+\+)\S{0,160}' "
         r"(?:failed with exit (?:status|code) (?:137|-9)|terminated by signal 9)"

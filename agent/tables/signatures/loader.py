@@ -96,12 +96,13 @@ ROWS: tuple[Signature, ...] = (
             "__nvjitlink",
             "undefined symbol: cu",
             "undefined symbol: __cu",
+            "undefined symbol: _z",
             "libcublas",
             "libcudnn",
             "not defined in file lib",
         ),
         r"undefined symbol: (__nvJitLink\w{1,120}|__cudaRegister\w{0,120}|cu(?:blas|sparse|solver|fft|rand|dnn"
-        r"|tlass|da)\w{1,120}|cudnn\w{1,120}|_ZN\d*cublas\w{0,120})(?:, version (\S{1,160}))?"
+        r"|tlass|da)\w{1,120}|cudnn\w{1,120}|_Z\d{1,3}cudnn\w{1,400}|_ZN\d*cublas\w{0,120})(?:, version (\S{1,160}))?"
         r"|symbol (\w{1,120})(?:, version|[^\n]{0,8}) ?(\S{0,160}) not defined in file (lib(?:cu|nv)\S{1,160})"
         r" with link time reference",
         "ImportError: libcusparse.so.12: undefined symbol: __nvJitLinkComplete_12_4, version"
