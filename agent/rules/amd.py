@@ -104,7 +104,8 @@ def kfd_driver_not_loaded(case: Case) -> Diagnosis | None:
         return None
     hits = case.hits("kfd_missing", "daemon_lacks_device")
     resources = case.hits("hsa_out_of_resources")
-    build = tuple(h for h in case.hits("module_build_failed") if of_amdgpu(h))
+    ours = case.says("dkms/amdgpu", "loading new amdgpu") and not case.says("nvidia")
+    build = tuple(h for h in case.hits("module_build_failed") if ours or of_amdgpu(h))
     if hits:
         said = ("NOT loaded", "custom device")  # the engine looks at its host
         missing = not boxed(case) or any(word in hit.text for hit in hits for word in said)

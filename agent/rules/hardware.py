@@ -333,6 +333,7 @@ RULES: tuple[Rule, ...] = (
             "nvidia-uvm-missing",
             "bios-above-4g-rebar-off",
             "torch-crashes-on-device",
+            "nvlink-down",
         ),
     ),
     Rule(

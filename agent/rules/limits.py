@@ -30,6 +30,8 @@ def shm_too_small(case: Case) -> Diagnosis | None:
         index = next((i for i, _ in case.stages("workload")), 0)
         return Diagnosis(weight=92, evidence=(f"/stages/{index}/data/ended",))
     hits = case.hits("shm_full")
+    if case.says("cuda failure 'invalid argument'") and not case.says("no space left"):
+        hits = tuple(hit for hit in hits if "creating shared memory segment" not in hit.text)
     total = case.facts.limits.shm_total_bytes
     tight = small(total, SMALL_SHM)
     evidence = case.at("/facts/limits/shm_total_bytes", "/dev/shm") if tight else ()  # noqa: S108

@@ -254,8 +254,36 @@ def nvlink_errors(case: Case) -> Diagnosis | None:
     return Diagnosis(weight=84, hits=hits)
 
 
+_ROW = re.compile(
+    r"^[ \t]*GPU(\d+)[ \t]+((?:(?:X|NV\d+|NODE|SYS|PHB|PXB|PIX)[ \t]+)+)", re.MULTILINE
+)
+
+
+def _left_out(case: Case) -> tuple[list[str], int]:
+    """GPUs that no NVLink joins to any other, and how many GPUs there are."""
+    if case.observations.from_text:
+        paths = {name: row.split() for name, row in _ROW.findall(case.lines.text)}
+    else:
+        paths = {
+            str(index): [peer.path or "" for peer in device.peers]
+            for index, device in enumerate(case.facts.devices)
+            if device.peers and not device.error
+        }
+    joined = {name: sum(path.startswith("NV") for path in row) for name, row in paths.items()}
+    alone = [name for name, links in joined.items() if not links]
+    others = len(joined) - len(alone) - 1
+    if any(0 < links < others for links in joined.values()):
+        return [], 0  # bridged pairs, not a board
+    return alone, len(paths)
+
+
 def nvlink_down(case: Case) -> Diagnosis | None:
-    """Links of a board with NVLink are inactive."""
+    """Links of a board with NVLink are inactive, or one GPU has none to its neighbours."""
+    alone, count = _left_out(case)
+    if count >= 4 and 0 < len(alone) <= count // 4:
+        pointers = tuple(f"/facts/devices/{name}/peers" for name in alone)
+        evidence = () if case.observations.from_text else pointers
+        return Diagnosis(weight=70, hits=case.hits("nvlink_none"), evidence=evidence)
     if case.observations.from_text:
         hits = case.hits("nvlink_inactive")
         whole = any("all links" in hit.text for hit in hits)

@@ -55,6 +55,8 @@ AssertionError: Invalid device id""",
 torch.cuda.device_count() 8
 torch.cuda.is_available(): True""",
         elsewhere=(
+            """torch.cuda.device_count() returns 0 on ROCm when amdsmi is installed
+_rocm_sdk_core/lib/libamd_smi.so.26 and amdsmi/libamd_smi.so both mapped""",
             """amdsmi_get_processor_handles() returns 0 handles once librocm_smi64.so.1 is loaded before libamd_smi.so
 8x MI355X, ROCm 7.14 wheels and pip install amdsmi""",
             """torch.cuda.device_count() returns 0 on ROCm when amdsmi is installed: duplicate libamd_smi, HIP sees the GPU""",
@@ -156,6 +158,9 @@ setting HIP_VISIBLE_DEVICES=1 helps""",
 HIP_VISIBLE_DEVICES=0
 torch.cuda.is_available(): True""",
         elsewhere=(
+            """torch.cuda.get_device_name(0) -> AMD Radeon Graphics
+gfx1036; the RX 7900 XTX is device 1
+HIP error: invalid device function""",
             """Segfault when the iGPU is picked as device 0 instead of the RX 7900 XT
   Name:                    gfx1036
   Name:                    gfx1100

@@ -89,6 +89,29 @@ NVRM: Xid (PCI:0000:0a:00): 74, pid=1234, NVLink: fatal error detected on link 2
         source="NCCL issues 340, 557; nvidia-smi nvlink -s",
     ),
     Row(
+        code="nvlink-down",
+        fires="""        GPU0    GPU1    GPU2    GPU3    NIC0    CPU Affinity
+GPU0     X      NV18    NODE    NV18    PXB     0-55
+GPU1    NV18     X      NODE    NV18    NODE    0-55
+GPU2    NODE    NODE     X      NODE    NODE    0-55
+GPU3    NV18    NV18    NODE     X      NODE    0-55""",
+        quiet="""        GPU0    GPU1    GPU2    GPU3    GPU4    CPU Affinity
+GPU0     X      NV4     PHB     PHB     PHB     0-31
+GPU1    NV4      X      PHB     PHB     PHB     0-31
+GPU2    PHB     PHB      X      NV4     PHB     0-31
+GPU3    PHB     PHB     NV4      X      PHB     0-31
+GPU4    PHB     PHB     PHB     PHB      X      0-31""",
+        elsewhere=(
+            """GPU 3: Tesla V100-SXM2-32GB (UUID: GPU-00000000-0000-4000-8000-000000000000)
+         Link 0: 25.781 GB/s
+         Link 1: 25.781 GB/s
+         Link 2: <inactive>
+         Link 3: 25.781 GB/s
+         Link 4: <inactive>""",
+        ),
+        source="nvidia-smi topo -m and nvlink -s; Azure/azhpc-diagnostics issue 73",
+    ),
+    Row(
         code="nvlink-errors",
         fires="""NVRM: Xid (PCI:0000:3b:00): 74, pid=1234, name=python, NVLink: fatal error detected on link 6
 gpu: 8x NVIDIA A100-SXM4-80GB""",

@@ -72,7 +72,8 @@ ROWS: tuple[Signature, ...] = (
         "remap_pending_text",
         ("pending",),
         r"(?:Remapped Rows(?:[^\n]*\n){1,4}?[^\n]*Pending\s*: Yes)"
-        r"|[Rr]ow [Rr]emap(?:ping|per)?[^\n]{0,30}[Pp]ending|remapped_rows\.pending[^\n]{0,20}(?:1|Yes)"
+        r"|[Rr]ow [Rr]emap(?:ping|per)?[^\n]{0,30}[Pp]ending|remappings? (?:are |is )?pending"
+        r"|remapped_rows\.pending[^\n]{0,20}(?:1|Yes)"
         r"|Pending Page Blacklist\s*: Yes|[Rr]etired [Pp]ages?[^\n]{0,20}[Pp]ending\s*:? ?Yes",
         "Remapped Rows\n        Correctable Error                 : 0\n"
         "        Uncorrectable Error               : 4\n        Pending                           : Yes",
@@ -121,7 +122,8 @@ ROWS: tuple[Signature, ...] = (
         "nvlink_error",
         ("nvlink", "xid"),
         r"NVRM: Xid \(PCI:[^)\n]*\): (?:74|136|14[4-9]|150|155)\b[^\n]*"
-        r"|uncorrectable NVLink error|cudaErrorNvlinkUncorrectable",
+        r"|uncorrectable NVLink error|cudaErrorNvlinkUncorrectable"
+        r"|caused by previous Xid (?:74|14[4-9]|150)\b",
         "NVRM: Xid (PCI:0000:3b:00): 74, pid=1234, name=python, NVLink: fatal error detected on"
         " link 2",
         "NVIDIA's Xid catalogue",
@@ -151,7 +153,8 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "smi_err_cells",
         ("err!",),
-        r"^\|[^\n]*ERR![^\n]*ERR![^\n]*$|^\|[^\n]{0,12}\bP\d\d? +ERR!",
+        r"^\|[^\n]*ERR![^\n]*ERR![^\n]*$|^\|[^\n]{0,12}\bP\d\d? +ERR!"
+        r"|^\|ERR![^\n]*\n\|[^\n]*\bERR! *\|$",
         "|ERR!   36C    P0            145W / ERR!  |       1MiB /  81559MiB |    100%      Default |",
         "nvidia-smi",
     ),

@@ -182,6 +182,13 @@ ROWS: tuple[Signature, ...] = (
         "nvidia-smi nvlink -s",
     ),
     Signature(
+        "nvlink_none",
+        ("node", "sys", "phb"),
+        r"^[ \t]*GPU\d+[ \t]+(?:(?:X|NODE|SYS|PHB|PXB|PIX)[ \t]+){4,}",
+        "GPU2    NODE    NODE     X      NODE    SYS     SYS     SYS     SYS     NODE",
+        "nvidia-smi topo -m",
+    ),
+    Signature(
         "nvlink_active",
         ("gb/s",),
         r"^[ \t]*Link (\d+): [\d.]+ GB/s",
