@@ -102,7 +102,8 @@ def build_for_other_gpu_family(case: Case) -> Diagnosis | None:
     if not is_embedded(case) or covered(case) or "nv" in _local(case):
         return None
     gap = gap_of(case)
-    if not hits and (gap is None or case.observations.from_text):
+    unusable = case.works is False and case.built_for == "cuda"
+    if not hits and (gap is None or (case.observations.from_text and not unusable)):
         return None
     return Diagnosis(
         weight=88 if gap and hits else 78 if hits else 70,

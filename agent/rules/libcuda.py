@@ -24,6 +24,8 @@ def libcuda_stub_loaded(case: Case) -> Diagnosis | None:
         return Diagnosis(weight=92 if hits else 84, hits=(*hits, *mapped))
     if hits:
         return Diagnosis(weight=92 if paths else 88, hits=(*hits, *paths))
+    if paths and case.says("libcuda.so: undefined symbol", "unknown_cuda_error"):
+        return Diagnosis(weight=82, hits=paths)
     if "stubs" in (case.env(_STUB_ENV) or "") and (
         case.works is False
         or case.hits(

@@ -290,6 +290,48 @@ torch.cuda.is_available(): True""",
         elsewhere=("""g++: fatal error: Killed signal terminated program cc1plus""",),
         source="gcc; flashlight issue 581",
     ),
+    Row(
+        code="kfd-driver-not-loaded",
+        fires="""Loading new amdgpu-6.3.6 DKMS files...
+Error! Bad return status for module build on kernel: 6.2.0-39-generic (x86_64)""",
+        quiet="""Loading new amdgpu-6.3.6 DKMS files...
+Building initial module for 6.2.0-39-generic
+Done.""",
+        elsewhere=(
+            """Error! Bad return status for module build on kernel: 5.15.0-1 (x86_64)
+Consult /var/lib/dkms/amdgpu/6.2.4/build/make.log for more information.""",
+        ),
+        source="dkms; ROCm issue 1748",
+    ),
+    Row(
+        code="build-for-other-gpu-family",
+        fires="""GPU 0: Orin (nvgpu)
+PyTorch version: 2.8.0
+CUDA used to build PyTorch: 12.8
+Is CUDA available: False""",
+        quiet="""GPU 0: Orin (nvgpu)
+PyTorch version: 2.5.0a0+872d972e41.nv24.08
+CUDA used to build PyTorch: 12.6
+Is CUDA available: True""",
+        elsewhere=(
+            """torch 2.8.0+cu128
+CUDA error: no kernel image is available for execution on the device
+GPU: NVIDIA Thor (Jetson), compute capability 11.0""",
+        ),
+        source="developer.nvidia.com, PyTorch for Jetson; jetson-containers issue 1495",
+    ),
+    Row(
+        code="libcuda-stub-loaded",
+        fires="""Call to cuInit results in UNKNOWN_CUDA_ERROR
+AttributeError: /opt/cuda/lib64/stubs/libcuda.so: undefined symbol: _undef""",
+        quiet="""-L/opt/cuda/lib64/stubs -lcuda
+torch.cuda.is_available(): True""",
+        elsewhere=(
+            """Warp CUDA error 34
+LD_LIBRARY_PATH=/opt/cuda/lib64/stubs""",
+        ),
+        source="numba issue 8985; cuda.h: CUDA_ERROR_STUB_LIBRARY",
+    ),
 )
 
 
