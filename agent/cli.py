@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 import traceback
@@ -25,6 +27,7 @@ STDIN_LIMIT_BYTES = 64 << 20
 def run_command_line(arguments: list[str]) -> int:
     """Run one command and return its exit code; the README lists what each one means."""
     name = own_command()
+    print_what_cannot_be_encoded_as_a_question_mark()
     try:
         result = group.main(
             args=with_default_command(arguments),
@@ -47,12 +50,29 @@ def run_command_line(arguments: list[str]) -> int:
         # The reader of our output has gone; keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
-    except Exception as error:  # noqa: BLE001 - a traceback must never be what a user meets
-        _say(f"agent: could not finish: {type(error).__name__}: {error}")
-        _say("  next: run again; if it repeats, attach the .partial file beside the bundle")
-        if os.environ.get("FIRSTLIGHT_TRACEBACK"):
-            traceback.print_exc()
+    except OSError as error:
+        if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            return _unforeseen(error)
+        _say(f"agent: the output could not be written: {error.strerror}")
+        _say("  next: send it to a place with room")
         return 3
+    except Exception as error:  # noqa: BLE001 - a traceback must never be what a user meets
+        return _unforeseen(error)
+
+
+def _unforeseen(error: Exception) -> int:
+    _say(f"agent: could not finish: {type(error).__name__}: {error}")
+    _say("  next: run again; if it repeats, attach the .partial file beside the bundle")
+    if os.environ.get("FIRSTLIGHT_TRACEBACK"):
+        traceback.print_exc()
+    return 3
+
+
+def print_what_cannot_be_encoded_as_a_question_mark() -> None:
+    """Where the locale is ASCII or Latin-1 a text loses a character, and nobody the whole text."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def with_default_command(arguments: list[str]) -> list[str]:

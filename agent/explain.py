@@ -45,13 +45,13 @@ def explain_inputs(inputs: Sequence[tuple[str, bytes]], *, as_json: bool) -> int
             code = max(code, error.exit_code)
     if as_json:
         from agent.jsonio import dumps
+        from agent.report.show import write_utf8
 
-        printed = dumps(as_object(explained), indent=True).decode()
+        write_utf8(dumps(as_object(explained), indent=True).decode())
     else:
         from agent.report.explanation import explanation_text
 
-        printed = explanation_text(explained)
-    sys.stdout.write(printed)
+        sys.stdout.write(explanation_text(explained))
     return code
 
 

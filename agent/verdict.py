@@ -142,7 +142,7 @@ def _reason(
         return "torch loads, every device opens, and its kernels and products are right"
     missing = [n for n in NEEDED_FOR_READY if rung_status(of_rung(stages, n)) != "passed"]
     if missing:
-        return f"nothing bad was seen, but {', '.join(missing)} was not shown to work"
+        return f"nothing bad was seen, but these were not shown to work: {', '.join(missing)}"
     return "some of what was asked for did not finish"
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -115,3 +118,31 @@ def test_of_several_inputs_the_readable_ones_are_explained(
     out, err = capsys.readouterr()
     assert "driver" in out
     assert "cannot read /nowhere/x" in err
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("form", ["text", "html", "markdown"])
+def test_a_locale_that_lacks_a_character_loses_no_text(encoding: str, form: str) -> None:
+    boot = f"import sys; sys.path.insert(0, {str(HERE)!r});from agent.__main__ import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", boot, "show", GOOD, "--format", form],
+        env={"PATH": os.environ["PATH"], "PYTHONIOENCODING": encoding},
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    # What is a document of its own is UTF-8, as it says of itself.
+    assert done.stdout.decode("utf-8" if form != "text" else encoding)
+
+
+@pytest.mark.parametrize("arguments", [["show", GOOD], ["findings"], ["verify", GOOD]])
+def test_a_full_disk_is_said_in_plain_words(arguments: list[str]) -> None:
+    boot = f"import sys; sys.path.insert(0, {str(HERE)!r});from agent.__main__ import main; main()"
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", boot, *arguments], stdout=full, stderr=subprocess.PIPE,
+            text=True, check=False,
+        )  # fmt: skip
+    assert "No space left on device" in done.stderr
+    assert "partial" not in done.stderr
+    assert "Traceback" not in done.stderr

@@ -26,7 +26,7 @@ def show_bundle(data: bytes, *, form: str, redactions: bool) -> int:
     if form == "text":
         _print_text(shown, redactions)
     else:
-        sys.stdout.write(rendered(shown, data, form))
+        write_utf8(rendered(shown, data, form))
     return 0 if result.good else 4
 
 
@@ -36,6 +36,17 @@ def _print_text(shown: Shown, redactions: bool) -> None:
 
     rows = screen_rows(shown)
     print_rows([*rows, Row(), *redaction_rows(shown)] if redactions else rows, sys.stdout)
+
+
+def write_utf8(text: str) -> None:
+    """Writes a document to stdout in the encoding that it is read in, whatever the locale's."""
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(text)
+        return
+    sys.stdout.flush()
+    stream.write(text.encode("utf-8", "backslashreplace"))
+    stream.flush()
 
 
 def rendered(shown: Shown, data: bytes, form: str) -> str:

@@ -188,6 +188,8 @@ def what_now(verdict: Verdict) -> str:
     """The decision as a sentence to the person, without its full stop."""
     if verdict.status == "degraded" and verdict.decision in DECISION_DEGRADED:
         return DECISION_DEGRADED[verdict.decision]
+    if verdict.status == "inconclusive" and verdict.first_error is None:
+        return "run this again with nothing left out, so that more is shown"
     return DECISION[verdict.decision]
 
 
