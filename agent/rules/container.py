@@ -251,6 +251,8 @@ def container_cdi_stale_device_major(case: Case) -> Diagnosis | None:
         re.search(r"\bmajor\b", case.lines.lower)
     )
     code = cuinit_code(case)
+    if gone := case.hits("cdi_node_absent"):
+        return Diagnosis(weight=78, hits=(*gone, *spec))
     if case.observations.from_text:
         if spec and (hits or case.hits("uvm_absent")) and (majors or case.says("cdi generate")):
             return Diagnosis(weight=90, hits=(*hits, *spec))

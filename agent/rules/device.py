@@ -130,11 +130,26 @@ def nvidia_device_permission(case: Case) -> Diagnosis | None:
         for index, node in refused
         for pointer in case.at(f"/facts/host/nodes/{index}", node.path)
     )
-    if not hits and not evidence:
-        return None
     if case.works:
         return None
+    if not hits and not evidence:
+        return _only_for_root(case)
     return Diagnosis(weight=90 if evidence and hits else 84, hits=hits, evidence=evidence)
+
+
+def _only_for_root(case: Case) -> Diagnosis | None:
+    """A listed node that is closed to others, where it works for root only."""
+    closed = [
+        pointer
+        for index, node in nodes(case, "/dev/nvidia")
+        if node.present and (node.mode or "").endswith("0") and "caps" not in node.path
+        for pointer in case.at(f"/facts/host/nodes/{index}", node.path)
+    ]
+    root = case.says("sudo", "as root", "superuser", "root user")
+    failed = case.hits("cuda_available_false", "no_cuda_gpus", "no_nvidia_driver")
+    if not closed or not root or not failed:
+        return None
+    return Diagnosis(weight=72, hits=failed, evidence=tuple(closed))
 
 
 def _shown_modes(case: Case) -> tuple[str, ...]:

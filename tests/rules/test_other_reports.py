@@ -332,6 +332,30 @@ LD_LIBRARY_PATH=/opt/cuda/lib64/stubs""",
         ),
         source="numba issue 8985; cuda.h: CUDA_ERROR_STUB_LIBRARY",
     ),
+    Row(
+        code="container-cdi-stale-device-major",
+        fires="""Error: setting up CDI devices: failed to inject devices: failed to stat CDI host device "/dev/dri/renderD130": no such file or directory""",
+        quiet="""podman run --device nvidia.com/gpu=all ubuntu nvidia-smi
+GPU 0: NVIDIA GeForce RTX 4070""",
+        elsewhere=(
+            """crun: failed to stat CDI host device "/dev/nvidia-uvm": no such file or directory""",
+        ),
+        source="container-device-interface; nvidia-container-toolkit issue 885",
+    ),
+    Row(
+        code="nvidia-device-permission",
+        fires="""crw-rw---- 1 root video 195, 0 Oct 20 21:39 /dev/nvidia0
+torch.cuda.is_available(): False
+sudo python -c "import torch" finds the GPU""",
+        quiet="""crw-rw-rw- 1 root root 195, 0 Oct 20 21:39 /dev/nvidia0
+sudo nvidia-smi""",
+        elsewhere=(
+            """works as root only
+crw-rw---- 1 root video 195, 255 /dev/nvidiactl
+RuntimeError: No CUDA GPUs are available""",
+        ),
+        source="NVIDIA driver README, NVreg_DeviceFileMode; stable-diffusion-webui issue 3207",
+    ),
 )
 
 

@@ -91,6 +91,14 @@ ROWS: tuple[Signature, ...] = (
         "nvidia-container-toolkit, CDI",
     ),
     Signature(
+        "cdi_node_absent",
+        ("cdi host device",),
+        r"failed to stat CDI host device \"?/dev/(?:nvidia|dri)\S*[^\n]{0,20}no such file or directory",
+        'failed to inject devices: failed to stat CDI host device "/dev/nvidia1": no such file or'
+        " directory",
+        "container-device-interface, pkg/cdi; nvidia-container-toolkit issue 885",
+    ),
+    Signature(
         "killed_for_memory",
         (
             "oomkilled",
