@@ -35,6 +35,8 @@ _TAIL_CHARACTERS = 2_000
 # Longest text, longest list and most members of an object, tried in this order.
 _BOUNDS = ((8_000, 1_000), (2_000, 400), (500, 100), (200, 40), (80, 10), (40, 3))
 _MOST_GAPS = 400
+# What our runs keep of outputs is far below this; a stranger's file must not take minutes.
+_MOST_LINES = 20_000
 _FEWEST_STAGES = 60
 _SAID_BY = "firstlight"
 
@@ -92,6 +94,8 @@ def lines_of(stages: Sequence[Stage], events: Sequence[object]) -> tuple[Line, .
     for index, event in enumerate(events):
         text = getattr(event, "text", "")
         lines += _lines(text, f"/facts/kernel_log/events/{index}/text")
+    if len(lines) > _MOST_LINES:
+        lines = [*lines[: _MOST_LINES // 2], *lines[-_MOST_LINES // 2 :]]
     return tuple(lines)
 
 

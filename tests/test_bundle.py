@@ -241,3 +241,11 @@ def test_killed_at_any_moment_the_file_is_absent_or_whole(tmp_path: Path) -> Non
             child.kill()
         for path in tmp_path.glob("*.json"):
             assert path.stat().st_size == 900_000
+
+
+def test_a_strangers_file_with_very_many_lines_is_judged_at_both_ends() -> None:
+    text = "\n".join(f"line {number}" for number in range(300_000))
+    stage = Stage(name="import", subject="host", status="failed", stderr_tail=text)
+    lines = bundle.lines_of((stage,), ())
+    assert len(lines) == 20_000
+    assert (lines[0].text, lines[-1].text) == ("line 0", "line 299999")
