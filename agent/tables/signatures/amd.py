@@ -32,7 +32,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "amdsmi_file",
         ("libamd_smi",),
-        r"(/\S*/)libamd_smi\.so[\d.]*",
+        r"(/\S{0,160}/)libamd_smi\.so[\d.]*",
         "/opt/rocm/lib/libamd_smi.so",
         "layout of ROCm",
     ),
