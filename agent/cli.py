@@ -21,6 +21,8 @@ from agent.report.typed import PIPED, as_typed, own_command
 COMMANDS = ("run", "measure", "show", "verify", "explain", "recover", "findings")
 OWN_FLAGS = ("--help", "-h", "--version", "--licenses")
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+# What follows the first word of the user's command belongs to it, dashes or not.
+WITH_COMMAND = {**CONTEXT, "allow_interspersed_args": False}
 STDIN_LIMIT_BYTES = 64 << 20
 
 
@@ -124,7 +126,7 @@ KEY_HELP = "Sign with this Ed25519 private key (PEM or OpenSSH) instead of a one
 OUTPUT_HELP = "Where the bundle goes; - prints it and writes no file."
 
 
-@group.command(context_settings=CONTEXT)
+@group.command(context_settings=WITH_COMMAND)
 @click.option(
     "--depth",
     type=click.Choice(DEPTHS),
@@ -189,7 +191,8 @@ def run(arguments: list[str], /, **options: Any) -> int:
 
     A COMMAND given after -- is run afterwards and measured; the exit code is then its own.
     """
-    if options["command"] and "--" not in arguments:
+    command = list(options["command"])
+    if command and arguments[: -len(command)][-1:] != ["--"]:
         raise UsageError(
             f"{options['command'][0]!r} is not an option of run",
             "a command to run goes after --, as in: agent run -- python train.py",
@@ -200,7 +203,7 @@ def run(arguments: list[str], /, **options: Any) -> int:
     return run_ladder(run_options(options))
 
 
-@group.command(context_settings=CONTEXT)
+@group.command(context_settings=WITH_COMMAND)
 @click.option(
     "--plain",
     is_flag=True,

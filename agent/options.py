@@ -46,6 +46,10 @@ def run_options(given: Mapping[str, Any]) -> RunOptions:
     both = set(options.only) & set(options.skip)
     if both:
         raise UsageError(f"--only and --skip both name {sorted(both)[0]}", "name it once")
+    if "workload" in options.only and not options.command:
+        raise UsageError("--only workload needs a command", "name it after --: -- python train.py")
+    if not wanted_stages(options) and not options.replay:
+        raise UsageError("--only and --skip leave nothing to do", "leave one of them out")
     if options.workspace and not Path(options.workspace).is_dir():
         raise UsageError(f"--workspace {options.workspace} is not a directory", "create it first")
     for extension in options.extensions:

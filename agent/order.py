@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -194,10 +195,32 @@ def read_order(source: str) -> tuple[OrderItem, ...]:
         raise UsageError("the order is not a JSON object with items", how)
     for name, value in document.items():
         if name not in NAMES:
-            raise UsageError(f"the order names {name!r}", f"it may name: {', '.join(NAMES)}")
-        if not isinstance(value, (str, int, float)):
-            raise UsageError(f"the order's {name} is neither a number nor a text", how)
+            raise UsageError(
+                f"the order names {name[:60]!r}, which cannot be compared",
+                f"it may name: {', '.join(NAMES)}",
+            )
+        wanted = _wanted(name, value)
+        if wanted is not None:
+            raise UsageError(f"the order's {name} should be {wanted}", how)
     return tuple(OrderItem(item=name, ordered=_text(value)) for name, value in document.items())
+
+
+def _wanted(name: str, value: object) -> str | None:
+    """What an item should be, None where it is; an order that cannot be read is met by nothing."""
+    if name == "gpu_whole":
+        return None if isinstance(value, bool) else "true or false"
+    if name == "gpu":
+        is_name = isinstance(value, str) and any(sign.isalnum() for sign in value)
+        return None if is_name else "a model's name, such as “H100 SXM”"
+    if name in ("driver", "cuda"):
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        known = number or (isinstance(value, str) and _version(value))
+        return None if known else "a version, such as “12.4”"
+    try:
+        number = not isinstance(value, bool) and math.isfinite(float(str(value)))
+    except ValueError:
+        number = False
+    return None if number else "a number"
 
 
 def _text(value: str | float) -> str:

@@ -93,7 +93,8 @@ def argv_without_command(options: RunOptions) -> list[str]:
     arguments = sys.argv[1:]
     if not options.command:
         return arguments
-    own = arguments[: arguments.index("--") + 1] if "--" in arguments else []
+    count = len(options.command)
+    own = arguments[:-count] if tuple(arguments[-count:]) == options.command else []
     return [*own, Path(options.command[0]).name]
 
 

@@ -151,7 +151,7 @@ def _not_covered(stages: tuple[Stage, ...]) -> tuple[str, ...]:
     for rung in STAGES:
         of_this = of_rung(stages, rung.name)
         if not of_this:
-            why = "no command was given" if rung.name == "workload" else "not asked at this depth"
+            why = "no command was given" if rung.name == "workload" else "not asked for"
             lines.append(f"{rung.name}: {why}")
         lines += [
             f"{_label(stage)}: {stage.status}" + (f" ({stage.reason})" if stage.reason else "")

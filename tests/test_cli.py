@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ import click
 import pytest
 
 from agent.cli import COMMANDS, group, run_command_line
+from agent.ladder import RUNGS
 
 HERE = Path(__file__).resolve().parent.parent
 GOOD = str(HERE / "tests" / "bundles" / "good.json")
@@ -84,7 +86,11 @@ def test_every_command_is_in_the_readme(name: str) -> None:
         (["run", "--replay", "/nowhere/x"], "cannot read"),
         (["run", "--order", "/nowhere/x"], "cannot"),
         (["run", "--sign-with", "/nowhere/x"], "cannot be read"),
+        (["run", "train.py", "--", "x"], "after --"),
+        (["run", "train.py", "--depth", "quick"], "after --"),
         (["measure"], "COMMAND"),
+        (["run", "--only", "workload"], "needs a command"),
+        (["run", *(f"--skip={name}" for name in RUNGS)], "leave nothing to do"),
     ],
 )
 def test_wrong_usage_is_two_and_says_why(
@@ -107,6 +113,24 @@ def test_the_catalogue_fits_the_screen(
     # An address or a path to be copied stays whole; nothing else runs over.
     assert all(len(line) <= 80 or len(max(line.split(), key=len)) > 40 for line in lines)
     assert not any("**" in line for line in lines)
+
+
+def test_the_options_of_a_measured_command_are_its_own(tmp_path: Path) -> None:
+    boot = f"import sys; sys.path.insert(0, {str(HERE)!r});from agent.__main__ import main; main()"
+    theirs = ["-q", "--plain", "-o", "x", "--", "--token=hunter2"]
+    done = subprocess.run(
+        [sys.executable, "-c", boot, "measure", "-q", sys.executable, "-c",
+         "import sys; print(sys.argv[1:]); sys.exit(7)", *theirs],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 7, done.stderr
+    assert done.stdout.splitlines() == [str(theirs)]
+    assert not (tmp_path / "x").exists()
+    (bundle,) = tmp_path.glob("firstlight-*.json")
+    assert "hunter2" not in bundle.read_text()
+    assert json.loads(bundle.read_text())["run"]["argv"] == [
+        "measure", "-q", Path(sys.executable).name
+    ]  # fmt: skip
 
 
 def test_of_several_inputs_the_readable_ones_are_explained(

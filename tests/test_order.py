@@ -63,7 +63,14 @@ def test_what_was_not_learnt_is_unknown(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "nonsense", '{"colour": 1}', '{"gpu": []}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "{}", "nonsense", '{"colour": 1}', '{"gpu": []}', '{"gpu": 3}', '{"gpu": "-"}',
+        '{"gpu_count": "eight"}', '{"gpu_count": true}', '{"memory_gib": NaN}',
+        '{"memory_gib": 1e400}', '{"gpu_whole": "perhaps"}', '{"cuda": "new"}', '{"driver": null}',
+    ],
+)  # fmt: skip
 def test_an_order_that_cannot_be_read_is_a_plain_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "order.json"
     path.write_text(text)

@@ -24,7 +24,7 @@ def test_all_quick_rungs_passed_is_ready() -> None:
     verdict = decide(Observations(stages=QUICK), ())
     assert (verdict.status, verdict.decision) == ("ready", "launch")
     assert (verdict.stage_reached, verdict.blocked_at) == ("matmul", None)
-    assert "extensions: not asked at this depth" in verdict.not_covered
+    assert "extensions: not asked for" in verdict.not_covered
 
 
 def test_cuda_build_without_driver_reaches_import_and_is_blocked_at_device() -> None:
