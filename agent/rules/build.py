@@ -16,6 +16,7 @@ from agent.rules.case import Case
 from agent.rules.kernels import EXTENSIONS
 from agent.rules.rule import Diagnosis, Rule
 from agent.rules.seen import torch_at
+from agent.rules.told import told
 from agent.rules.versions import dotted
 from agent.rules.wheels import recommend
 
@@ -133,13 +134,17 @@ def cpu_only_build(case: Case) -> Diagnosis | None:
         return None
     wanted = case.has_nvidia or case.has_amd or bool(case.driver_text) or _toolkit_there(case)
     none_here = case.says("could not collect", "no cuda", "no gpu")
+    vague = bool(said) and not cpu and all("GPU/TPU" in hit.text for hit in said)
+    if vague and (told(case, "slept") or case.hits("cuda_unknown_error", "insufficient_driver")):
+        return None  # JAX prints the same where its CUDA did not start
     if not said and not wanted and (case.works is not False or none_here):
         return None
     return Diagnosis(
-        weight=90 if cpu and (said or case.works is False) else 84 if said else 80,
+        weight=60 if vague else 90 if cpu and (said or case.works is False) else 84 if said else 80,
         hits=(*said, *listed, *case.hits("cuda_available_false")),
         evidence=torch_at(case),
         values=wheel_values(case),
+        severity="note" if vague and not wanted else None,
     )
 
 
