@@ -8,13 +8,13 @@ import os
 import sys
 import traceback
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import click
 
 from agent import __version__
 from agent.errors import AgentError, UsageError
+from agent.files import read_file
 from agent.ladder import DEPTHS, RUNGS
 from agent.report.typed import PIPED, as_typed, own_command
 
@@ -325,11 +325,4 @@ def _read(name: str) -> bytes:
         from agent.stdin import read_stdin
 
         return read_stdin(STDIN_LIMIT_BYTES, idle_seconds=600.0)
-    path = Path(name)
-    try:
-        with path.open("rb") as file:
-            return file.read(STDIN_LIMIT_BYTES + 1)
-    except IsADirectoryError:
-        raise UsageError(f"{name} is a directory", "name the file in it") from None
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror}", "check the path") from error
+    return read_file(name, STDIN_LIMIT_BYTES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 from agent.errors import UsageError
 from agent.ladder import RUNGS, STAGES
+
+LONGEST_TEXT = 1_000  # of a challenge or a ticket; the bundle has to stay small
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,15 @@ def run_options(given: Mapping[str, Any]) -> RunOptions:
         raise UsageError("--only workload needs a command", "name it after --: -- python train.py")
     if not wanted_stages(options) and not options.replay:
         raise UsageError("--only and --skip leave nothing to do", "leave one of them out")
+    if options.timeout_seconds is not None and math.isnan(options.timeout_seconds):
+        raise UsageError("--timeout nan is not a number of seconds", "give seconds: --timeout 60")
+    if options.output and options.output != "-" and Path(options.output).is_dir():
+        raise UsageError(f"-o {options.output} is a directory", "name a file in it")
+    if options.challenge is not None and not options.challenge.strip():
+        raise UsageError("--challenge is empty, which would prove nothing", "give the text to sign")
+    for name, text in (("--challenge", options.challenge), ("--ticket", options.ticket)):
+        if text is not None and len(text) > LONGEST_TEXT:
+            raise UsageError(f"{name} is longer than {LONGEST_TEXT} characters", "shorten it")
     if options.workspace and not Path(options.workspace).is_dir():
         raise UsageError(f"--workspace {options.workspace} is not a directory", "create it first")
     for extension in options.extensions:

@@ -7,10 +7,10 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from agent.errors import UsageError
+from agent.files import read_file
 from agent.model import Facts, Limits, Observations, OrderItem
 from agent.tables.gpus import gpu_named
 
@@ -182,10 +182,7 @@ def read_order(source: str) -> tuple[OrderItem, ...]:
 
         data = read_stdin(STDIN_LIMIT_BYTES, idle_seconds=30.0)
     else:
-        try:
-            data = Path(source).read_bytes()
-        except OSError as error:
-            raise UsageError(f"cannot read {source}: {error.strerror}", "check the path") from error
+        data = read_file(source, STDIN_LIMIT_BYTES)
     how = 'write one JSON object, such as {"gpu": "H100", "gpu_count": 8}'
     try:
         document = json.loads(data)

@@ -18,7 +18,8 @@ from agent import __version__
 from agent.climb import Climbed, Listeners, climb
 from agent.codec import from_json, to_json
 from agent.errors import AgentError, UsageError
-from agent.jsonio import strict_loads
+from agent.files import read_file
+from agent.jsonio import MAX_BYTES, strict_loads
 from agent.ladder import RUNGS
 from agent.model import Facts, Gap, Json, Observations, OrderItem, Run, Stage
 from agent.options import RunOptions
@@ -163,10 +164,7 @@ def ordered_items(options: RunOptions) -> tuple[OrderItem, ...]:
 
 def replayed(name: str) -> tuple[Climbed, str]:
     """The observations of a recorded file, and the SHA-256 of the file."""
-    try:
-        data = Path(name).read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror}", "check the path") from error
+    data = read_file(name, MAX_BYTES)
     document = strict_loads(data)
     run = document.get("run")
     about: dict[str, Json] = run if isinstance(run, dict) else document

@@ -100,6 +100,8 @@ def _status(stages: tuple[Stage, ...], findings: tuple[Finding, ...]) -> Verdict
     needed = {name: rung_status(of_rung(stages, name)) for name in NEEDED_FOR_READY}
     if "blocking" in severities or any(status in FAULTS for status in needed.values()):
         return "blocked"
+    if needed["import"] != "passed" and rung_status(of_rung(stages, "interpreter")) in FAULTS:
+        return "blocked"  # the user's own program would not start either
     workload = rung_status(of_rung(stages, "workload"))
     if any(status != "passed" for status in needed.values()) or workload == "interrupted":
         return "inconclusive"

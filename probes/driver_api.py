@@ -77,8 +77,8 @@ class Api:
         return {
             "call": call,
             "code": code,
-            "name": self.name_of(code),
-            "text": self.text_of(code),
+            "name": self.name_of(code) or "unknown code",
+            "text": self.text_of(code) or "the library has no text for this code",
         }
 
 

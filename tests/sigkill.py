@@ -154,7 +154,7 @@ def main() -> None:
     target = sys.argv[1]
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     chance = random.Random(sys.argv[3] if len(sys.argv) > 3 else "1")
-    left = []
+    left, whole = [], 0.0
     for number in range(runs):
         if number % 20 == 0:  # how long a whole run takes now; others may use the machine
             whole = _whole_run(target)

@@ -81,6 +81,14 @@ def test_a_degrading_finding_degrades_and_a_note_does_not() -> None:
     assert decide(seen, (finding("x", "note"),)).status == "ready"
 
 
+def test_an_interpreter_that_does_not_start_blocks() -> None:
+    broken = stage("interpreter", "crashed", reason="exited", exit_code=1)
+    rest = [stage(name, "skipped", reason="needs-stage") for name in ("import", "device", "matmul")]
+    assert decide(Observations(stages=(broken, *rest)), ()).status == "blocked"
+    # It went well the second time: what the user's program needs was shown.
+    assert decide(Observations(stages=(broken, *QUICK[1:])), ()).status != "blocked"
+
+
 def test_order_mismatch_sends_the_reader_to_the_order() -> None:
     verdict = decide(Observations(stages=QUICK), (finding("order-gpu-count", "degrading"),))
     assert verdict.decision == "review-order"

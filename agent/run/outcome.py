@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from agent.model import ErrorText, Gap, Stage
 from agent.run.child import Exit
-from agent.run.tasks import Task
+from agent.run.tasks import EACH_DEVICE, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +49,10 @@ class Outcome:
     def skip(self, task: Task, reason: str, text: str) -> None:
         """A stage does not begin at all."""
         said = ErrorText(type=reason, text=text)
+        # Which devices there are is not known where the stage that lists them did not come.
+        subject = "host" if task.subject == EACH_DEVICE else task.subject
         self.keep(
-            Stage(
-                name=task.stage, subject=task.subject, status="skipped", reason=reason, error=said
-            )
+            Stage(name=task.stage, subject=subject, status="skipped", reason=reason, error=said)
         )
 
     def gap(self, what: str, why: str) -> None:
