@@ -331,12 +331,15 @@ def rocm_device_package_missing(case: Case) -> Diagnosis | None:
         multi = multi or failed
     torch = version(case.torch.version if case.torch else None)
     sdk = bool(multi) or "rocm-sdk-core" in packages
-    if not sdk and not (missing and case.says("rocm")):
+    if not sdk and not (missing and (case.gfx or case.says("rocm"))):
         return None
     wanted = set(case.gfx)
     covered = bool(wanted and wanted <= here) or "all" in here
     if missing and multi:
         return Diagnosis(weight=92, hits=(*missing, *failed))
+    if missing:
+        files = any("kpack" in hit.text for hit in missing)
+        return Diagnosis(weight=91 if files else 76, hits=(*missing, *failed))
     if failed and sdk and not covered and torch is not None:
         weight = 88 if wanted or here else 78
         return Diagnosis(weight=weight, hits=(*failed, *multi))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.rules.case import Case
 from agent.rules.versions import EMBEDDED, Version, covers, newest, version
@@ -26,6 +26,7 @@ class Gap:
 
     capability: Version
     newer: bool
+    guessed: bool = False  # torch's build was taken from its release
 
 
 def targets_of(case: Case) -> tuple[str, ...]:
@@ -58,15 +59,16 @@ def capabilities_of(case: Case) -> tuple[Version, ...]:
 def gap_of(case: Case) -> Gap | None:
     """The first GPU that torch's build does not cover; None where all are, or it is not known."""
     targets = targets_of(case)
+    guessed = _release_only(case) and not case.hits("supported_capabilities")
     for capability in capabilities_of(case):
         if len(capability) < 2:
             continue
         if targets:
             if not covers(targets, capability):
                 top = newest(targets)
-                return Gap(capability, bool(top) and capability > top)
+                return Gap(capability, bool(top) and capability > top, guessed)
         elif found := _gap_of_toolkit(_toolkit_of(case), capability):
-            return found
+            return replace(found, guessed=guessed)
         elif is_before_first_release(case.torch_version, capability):
             return Gap(capability, newer=True)
         elif (1, 3) <= case.torch_version[:2] < (2, 0) and capability < (3, 7):

@@ -44,7 +44,9 @@ def _architecture_gap(case: Case, *, newer: bool) -> Diagnosis | None:
     if gap is None or gap.newer != newer or case.built_for in ("rocm", "cpu"):
         return _named_only(case, newer)
     named = any(hit.signature in CAPABILITY_WARNINGS for hit in hits)
-    weight = 92 if named else 82 if hits else 70
+    if gap.guessed and not named and case.says(*EXTENSIONS, *_OTHERS):
+        return None
+    weight = 92 if named else 74 if gap.guessed else 82 if hits else 70
     if not hits and case.works and case.stage("matmul") is not None:
         return None  # it computes: the list was not the whole truth
     if not hits and case.observations.from_text:

@@ -52,6 +52,10 @@ GPU: Tesla M60""",
 RuntimeError: CUDA error: no kernel image is available for execution on the device
 PyTorch version: 2.1.0+cu118
 GPU: NVIDIA RTX A4000""",
+            """CUDA kernel failed : no kernel image is available for execution on the device
+void my_kernel_wrapper(int) at L:38 in pointnet2_ops/_ext-src/src/group.cu
+PyTorch version: 1.11.0
+GPU: NVIDIA GeForce RTX 3080""",
         ),
         source="xformers issue 1356; torch.utils.cpp_extension",
     ),
@@ -355,6 +359,59 @@ crw-rw---- 1 root video 195, 255 /dev/nvidiactl
 RuntimeError: No CUDA GPUs are available""",
         ),
         source="NVIDIA driver README, NVreg_DeviceFileMode; stable-diffusion-webui issue 3207",
+    ),
+    Row(
+        code="dkms-driver-wrong-for-apu",
+        fires="""dkms status: amdgpu/6.16.6-2238427.24.04, 6.14.0-29-generic, x86_64: installed
+hipErrorOutOfMemory on gfx1151""",
+        quiet="""dkms status: amdgpu/6.16.6-2238427.24.04, 6.14.0-29-generic, x86_64: installed
+gfx942, torch.cuda.is_available(): True""",
+        elsewhere=(
+            """ii  amdgpu-dkms 1:6.14.14
+Memory access fault by GPU node-1 on gfx1150""",
+        ),
+        source="AMD's guide for Ryzen APUs; ROCm issues 6143, 6182",
+    ),
+    Row(
+        code="libcuda-not-in-ldcache",
+        fires="""subprocess.CalledProcessError: Command '['ldconfig', '-p']' returned non-zero exit status 1.""",
+        quiet="""ldconfig -p | grep libcuda
+libcuda.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libcuda.so.1""",
+        elsewhere=("""ldconfig: Can't open cache file /nix/store/a1-glibc-2.39/etc/ld.so.cache""",),
+        source="nixpkgs issues 285307, 426296",
+    ),
+    Row(
+        code="mixed-cuda-toolkits",
+        fires="""cupy.cuda.compiler.CompileException: nvrtc: error: failed to load builtins""",
+        quiet="""nvrtc: error: invalid conversion in kernel.cu(3)""",
+        elsewhere=("""nvrtc: error: failed to open libnvrtc-builtins.so.11.2.""",),
+        source="cupy issues 1057, 7560",
+    ),
+    Row(
+        code="duplicate-amdsmi-libraries",
+        fires="""torch.cuda.device_count() = 0
+_rocm_sdk_core/lib/libamd_smi.so.26
+site-packages/amdsmi/libamd_smi.so""",
+        quiet="""torch.cuda.device_count() = 8
+_rocm_sdk_core/lib/libamd_smi.so.26""",
+        elsewhere=(
+            """amdsmi_get_processor_handles() returns 0 handles
+/opt/rocm/lib/libamd_smi.so
+/env/lib/python3.12/site-packages/amdsmi/libamd_smi.so""",
+        ),
+        source="pytorch issue 186516; rocm-systems issue 7643",
+    ),
+    Row(
+        code="rocm-device-package-missing",
+        fires="""hipErrorInvalidImage: invalid kernel file on gfx1100
+$ find .venv -name 'blas_lib_*.kpack' (no output)""",
+        quiet="""$ find .venv -name '*.kpack'
+blas_lib_gfx1100.kpack""",
+        elsewhere=(
+            """WARNING: rocm 7.14.0 does not provide the extra 'device-gfx942'
+pip install "rocm[device-gfx942]\"""",
+        ),
+        source="TheRock issues 5347, 5446",
     ),
 )
 

@@ -32,7 +32,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "amdsmi_file",
         ("libamd_smi",),
-        r"(/\S{0,160}/)libamd_smi\.so[\d.]*",
+        r"((?:[\w.+@-]{0,80}/){1,15})libamd_smi\.so[\d.]*",
         "/opt/rocm/lib/libamd_smi.so",
         "layout of ROCm",
     ),
@@ -113,7 +113,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "amdgpu_dkms",
         ("amdgpu-dkms", "dkms", "updates/dkms/amdgpu", "amdgpu-install"),
-        r"amdgpu-dkms\S*|updates/dkms/amdgpu|^amdgpu/[\d.-]+, |amdgpu-install[^\n]*--usecase=\S*dkms",
+        r"amdgpu-dkms\S*|updates/dkms/amdgpu|(?:^|: )amdgpu/[\d.-]+, |amdgpu-install[^\n]*--usecase=\S*dkms",
         "ii  amdgpu-dkms   1:6.14.14.30100000-2193512.24.04  all",
         "dpkg -l; dkms status",
     ),
@@ -228,7 +228,7 @@ ROWS: tuple[Signature, ...] = (
         r"|No module named '(?:_?rocm_sdk_(?:device|libraries)\w*)'"
         r"|(?:device|kernel|GPU) (?:package|wheel)s?[^\n]{0,40}(?:missing|not installed)"
         r"|kpack[^\n]{0,60}(?:not found|missing|No such file)"
-        r"|[\w*]\.kpack'?\s{0,3}\n[ \t]*\(?(?:no output|nothing|none|empty)\b",
+        r"|[\w*]\.kpack'?\s{0,3}\n?[ \t]*\(?(?:no output|nothing|none|empty)\b",
         "WARNING: rocm 7.14.0a20260519 does not provide the extra 'device-gfx950'",
         "github.com/ROCm/TheRock/issues/5347",
     ),

@@ -156,9 +156,10 @@ ROWS: tuple[Signature, ...] = (
     ),
     Signature(
         "ldconfig_absent",
-        ("/sbin/ldconfig",),
-        r"[Nn]o such file or directory: '(?:/usr)?/sbin/ldconfig'"
-        r"|'(?:/usr)?/sbin/ldconfig', '-p'\]' (?:died|returned non-zero)",
+        ("ldconfig",),
+        r"[Nn]o such file or directory: '(?:(?:/usr)?/sbin/)?ldconfig'"
+        r"|'(?:(?:/usr)?/sbin/)?ldconfig', '-p'\]' (?:died|returned non-zero)"
+        r"|ldconfig: Can't open cache file",
         "FileNotFoundError: [Errno 2] No such file or directory: '/sbin/ldconfig'",
         "github.com/NixOS/nixpkgs/issues/426296: triton looks for libcuda with ldconfig -p",
     ),
@@ -204,7 +205,7 @@ ROWS: tuple[Signature, ...] = (
     ),
     Signature(
         "nvrtc_builtins",
-        ("libnvrtc-builtins", "builtin_operation_failure"),
+        ("libnvrtc-builtins", "builtin_operation_failure", "failed to load builtins"),
         r"failed to open libnvrtc-builtins\.(?:so\.)?(\d+\.\d+)|NVRTC_ERROR_BUILTIN_OPERATION_FAILURE"
         r"|nvrtc: error: failed to load builtins",
         "nvrtc: error: failed to open libnvrtc-builtins.so.11.1.",
