@@ -142,6 +142,9 @@ def _reason(
         return f"{error.stage} did not pass on {error.subject}: {first_line[:200]}"
     if status == "ready":
         return "torch loads, every device opens, and its kernels and products are right"
+    for stage in of_rung(stages, "interpreter"):
+        if stage.reason == "not-executed" and stage.error is not None:
+            return stage.error.text  # it names the option that insists
     missing = [n for n in NEEDED_FOR_READY if rung_status(of_rung(stages, n)) != "passed"]
     if missing:
         return f"nothing bad was seen, but these were not shown to work: {', '.join(missing)}"

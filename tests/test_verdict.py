@@ -89,6 +89,16 @@ def test_an_interpreter_that_does_not_start_blocks() -> None:
     assert decide(Observations(stages=(broken, *QUICK[1:])), ()).status != "blocked"
 
 
+def test_an_interpreter_that_root_does_not_run_is_the_reason() -> None:
+    why = "root does not run /x/python: it belongs to user id 7; name it: --python /x/python"
+    skipped = stage(
+        "interpreter", "skipped", reason="not-executed", error=ErrorText(type="x", text=why)
+    )
+    rest = [stage(name, "skipped", reason="needs-stage") for name in ("import", "device", "matmul")]
+    verdict = decide(Observations(stages=(skipped, QUICK[1], *rest)), ())
+    assert (verdict.status, verdict.reason) == ("inconclusive", why)
+
+
 def test_order_mismatch_sends_the_reader_to_the_order() -> None:
     verdict = decide(Observations(stages=QUICK), (finding("order-gpu-count", "degrading"),))
     assert verdict.decision == "review-order"
