@@ -331,7 +331,7 @@ def rocm_device_package_missing(case: Case) -> Diagnosis | None:
         multi = multi or failed
     torch = version(case.torch.version if case.torch else None)
     sdk = bool(multi) or "rocm-sdk-core" in packages
-    if not sdk and not (missing and (case.gfx or case.says("rocm"))):
+    if not sdk and not (missing and case.says("rocm", "gfx")):
         return None
     wanted = set(case.gfx)
     covered = bool(wanted and wanted <= here) or "all" in here
