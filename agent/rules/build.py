@@ -133,7 +133,7 @@ def cpu_only_build(case: Case) -> Diagnosis | None:
     if case.says("macos", "darwin") or case.observations.backend_asked == "cpu":
         return None
     if not cpu and not said:
-        return None
+        return _plain_on_windows(case)
     wanted = case.has_nvidia or case.has_amd or bool(case.driver_text) or _toolkit_there(case)
     none_here = case.says("could not collect", "no cuda", "no gpu")
     vague = bool(said) and not cpu and all("GPU/TPU" in hit.text for hit in said)
@@ -147,6 +147,22 @@ def cpu_only_build(case: Case) -> Diagnosis | None:
         evidence=torch_at(case),
         values=wheel_values(case),
         severity="note" if vague and not wanted else None,
+    )
+
+
+def _plain_on_windows(case: Case) -> Diagnosis | None:
+    """No word about the build, but PyPI's wheels for Windows are all without CUDA."""
+    plain = case.torch is not None and bool(case.torch_version) and not _local(case)
+    if not plain or case.place != "windows" or case.works is not False or not case.has_nvidia:
+        return None
+    if case.built_for or case.hits(*NO_KERNEL, "insufficient_driver", "cuda_unknown_error"):
+        return None
+    return Diagnosis(
+        weight=60,
+        hits=case.hits("cuda_available_false"),
+        evidence=torch_at(case),
+        values=wheel_values(case),
+        look_at=("torch.version.cuda: None is a build without CUDA",),
     )
 
 

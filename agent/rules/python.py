@@ -249,6 +249,7 @@ def stale_torch_in_user_site(case: Case) -> Diagnosis | None:
         "venv/",
         "/opt/conda",
         "conda list",
+        "conda torch",
         "dist-packages/torch",
     )
     told = case.says(

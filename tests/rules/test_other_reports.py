@@ -413,6 +413,31 @@ pip install "rocm[device-gfx942]\"""",
         ),
         source="TheRock issues 5347, 5446",
     ),
+    Row(
+        code="cpu-only-build",
+        fires="""torch.cuda.is_available() -> False
+PyTorch version: 2.4.1
+OS: Windows 10
+GPU models and configuration: NVIDIA GeForce RTX 3060
+Nvidia driver version: 552.22""",
+        quiet="""torch.cuda.is_available() -> True
+PyTorch version: 2.4.1
+OS: Windows 10
+GPU models and configuration: NVIDIA GeForce RTX 3060
+Nvidia driver version: 552.22""",
+        elsewhere=(),
+        source="PyPI: torch's wheels for Windows are without CUDA",
+    ),
+    Row(
+        code="container-memory-limit",
+        fires="""Killed
+memory limit of the container: 4 GiB
+dmesg says: Memory cgroup out of memory""",
+        quiet="""memory limit of the container: 4 GiB
+done""",
+        elsewhere=(),
+        source="linux mm/oom_kill.c",
+    ),
 )
 
 

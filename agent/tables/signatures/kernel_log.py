@@ -107,7 +107,7 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "oom_of_cgroup",
         ("memory cgroup out of memory", "constraint_memcg", "oom-kill"),
-        r"Memory cgroup out of memory: Kill(?:ed)? process (\d+)|constraint=CONSTRAINT_MEMCG",
+        r"Memory cgroup out of memory(?:: Kill(?:ed)? process (\d+))?|constraint=CONSTRAINT_MEMCG",
         "Memory cgroup out of memory: Killed process 4711 (python3) total-vm:98304000kB",
         "linux mm/oom_kill.c",
     ),
