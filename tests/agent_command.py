@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,11 +44,14 @@ def environment(**changes: str) -> dict[str, str]:
 # Where this run of the tests measures coverage, the agent's own process is measured, too; its
 # children are not, since they must see what a user's program would see.
 MEASURE = """
-import atexit, coverage
-meter = coverage.Coverage({data!r}, data_suffix=True, branch=True, source=[{source!r}],
-                          config_file=False)
-meter.start()
-atexit.register(lambda: (meter.stop(), meter.save()))
+try:
+    import atexit, coverage
+    meter = coverage.Coverage({data!r}, data_suffix=True, branch=True, source=[{source!r}],
+                              config_file=False)
+    meter.start()
+    atexit.register(lambda: (meter.stop(), meter.save()))
+except OSError:
+    pass  # a directory that is gone is one of the things tried
 """
 
 
@@ -70,3 +74,15 @@ def run_agent(*arguments: str, cwd: Path, timeout: float = 120.0, **changes: str
     path = written[0] if written else None
     bundle = json.loads(path.read_bytes()) if path else {}
     return Ran(code=done.returncode, out=done.stdout, err=done.stderr, path=path, bundle=bundle)
+
+
+def wait_for_step(folder: Path, step: str, seconds: float = 60.0) -> None:
+    """Wait until the notes of a run in ``folder`` say that it has come to ``step``."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        for notes in folder.glob("*.partial"):
+            if f'"step":"{step}"' in notes.read_text():
+                time.sleep(0.3)  # noted, and now under way
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"no run in {folder} came to {step!r} within {seconds} s")

@@ -169,6 +169,6 @@ def test_a_bundle_of_a_large_machine_is_read_quickly() -> None:
     stage = failed_stages()[-1]
     tree = codec.to_json(sample_bundle(stages=tuple([stage] * 2000)))
     codec.from_json(Bundle, codec.to_json(sample_bundle()))  # decoders are built once
-    began = time.perf_counter()
+    began = time.process_time()
     codec.from_json(Bundle, tree)
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0

@@ -19,7 +19,14 @@ from agent.judge import judge
 from agent.model import Bundle
 from agent.verdict import decide
 from agent.verify import verify
-from tests.agent_command import HERE, Ran, command, environment, run_agent
+from tests.agent_command import (
+    HERE,
+    Ran,
+    command,
+    environment,
+    run_agent,
+    wait_for_step,
+)
 
 QUICK = ("run", "--depth", "quick")
 
@@ -155,7 +162,7 @@ def test_a_signal_ends_the_run_with_a_bundle(
         command(*QUICK, "--python", str(torch_python)), cwd=tmp_path, text=True,
         env=environment(PYTHONPATH=str(tmp_path)), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    time.sleep(3)
+    wait_for_step(tmp_path, "import torch")
     began = time.monotonic()
     process.send_signal(signal.Signals[name])
     out, err = process.communicate(timeout=20)
@@ -285,7 +292,7 @@ def test_recover_makes_a_bundle_of_a_killed_run(tmp_path: Path, torch_python: Pa
         env=environment(PYTHONPATH=str(tmp_path)),
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    time.sleep(3)
+    wait_for_step(tmp_path, "import torch")
     process.kill()
     process.wait()
     partial = next(tmp_path.glob("*.partial"))

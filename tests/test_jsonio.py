@@ -88,9 +88,9 @@ def test_strict_parsing_accepts_what_every_reader_understands() -> None:
 @pytest.mark.parametrize("unit", [b"[],", b'{"a":1},', b'"\\u00e9",', b"1,"])
 def test_a_full_20_mb_is_read_in_bounded_time(unit: bytes) -> None:
     data = b'{"a":[' + unit * (4_000_000 // len(unit)) + b"1]}"
-    began = time.perf_counter()
+    began = time.process_time()
     jsonio.strict_loads(data)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
 
 
 @given(st.binary(max_size=60))

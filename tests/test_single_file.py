@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import venv
 import zipfile
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from typing import Any
 import pytest
 
 from agent.verify import verify
+from tests.agent_command import wait_for_step
 
 HERE = Path(__file__).resolve().parent.parent
 QUICK = ["run", "--depth", "quick", "-q"]
@@ -278,7 +278,7 @@ def test_interrupt_ends_a_piped_run_at_once(built: Built, tmp_path: Path) -> Non
             [sys.executable, "-", *QUICK], stdin=source, cwd=tmp_path,
             env=clean(PYTHONPATH=str(tmp_path)), stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-    time.sleep(4)
+    wait_for_step(tmp_path, "import torch")
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=10)
     assert process.returncode == 130
@@ -379,7 +379,7 @@ def test_nothing_is_left_but_the_bundle(
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         if ended == "interrupt":
-            time.sleep(4)
+            wait_for_step(here, "import torch")
             process.send_signal(signal.SIGINT)
         process.wait(timeout=60)
     left = listing(home, temporary, here) - before

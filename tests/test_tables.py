@@ -75,9 +75,9 @@ def test_a_pattern_does_not_blow_up(row: Signature) -> None:
     pieces = ("a", " ", "/", "lib.so", "_ZN2at", "sm_80 ", "'", "/cuda", "1.", "CUDA ", "=", ": ")
     for piece in (*pieces, row.example + " "):
         line = (piece * LONGEST_LINE)[:LONGEST_LINE]
-        started = time.perf_counter()
+        started = time.process_time()
         pattern.search(line)
-        assert time.perf_counter() - started < 1.0, f"{row.id} on {piece!r}"
+        assert time.process_time() - started < 1.0, f"{row.id} on {piece!r}"
 
 
 def test_a_long_line_is_judged_by_its_ends() -> None:
