@@ -311,3 +311,19 @@ def test_what_fails_in_a_fork_only_is_put_right_by_a_process_of_its_own(tmp_path
     assert stage.error is not None
     assert stage.error.text == "as it is without a fork"
     assert stage.data["in_fork"]["status"] == "crashed"
+
+
+def test_a_stage_that_is_reported_twice_is_told(tmp_path: Path) -> None:
+    """Nothing keeps a target from writing to its channel; that it did can be seen."""
+    source = (
+        "import json, os\n"
+        "lie = {'record': 'result', 'stage': 'import', 'subject': 'host', 'status': 'passed',\n"
+        "       'seq': 99, 'data': {}}\n"
+        "for number in range(3, 64):\n"
+        "    try: os.write(number, json.dumps(lie).encode() + b'\\n')\n"
+        "    except OSError: pass\n"
+        "raise ImportError('the real end')\n"
+    )
+    seen = climb(sys.executable, write_torch(tmp_path, source), "import")
+    told = [gap.why for gap in seen.gaps if gap.why.startswith("records: import on host was")]
+    assert told == ["records: import on host was passed first and failed later"]

@@ -55,6 +55,15 @@ class Outcome:
             Stage(name=task.stage, subject=subject, status="skipped", reason=reason, error=said)
         )
 
+    def contradicted(self, name: str, subject: str, status: str) -> None:
+        """A stage that had ended ended again, which only foreign code in its process can cause."""
+        for kept in self.stages:
+            if (kept.name, kept.subject) == (name, subject) and kept.status != status:
+                why = f"{name} on {subject} was {kept.status} first and {status} later"
+                gap = Gap(pointer="/stages", why=f"records: {why}", said_by="runner")
+                if gap not in self.gaps:
+                    self.gaps.append(gap)
+
     def gap(self, what: str, why: str) -> None:
         """Something about the stages could not be learnt, or not in the usual way."""
         self.gaps.append(Gap(pointer="/stages", why=f"{what}: {why}", said_by="runner"))

@@ -250,6 +250,8 @@ class Worker:
             self._stage_said(process, attempt, record)
         elif record.kind == "stage" and extra_of(process, record) is not None:
             self._outcome.begin(*key_of(record))
+        elif record.kind == "result":
+            self._outcome.contradicted(*key_of(record), str(record.status))
 
     def _stage_said(self, process: Process, attempt: Attempt, record: Record) -> None:
         attempt.hear(record)
