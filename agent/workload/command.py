@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import select
 import signal
 import subprocess
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.model import ErrorText, Stage, Status
-from agent.processes import ProcessId, load_psutil, parents
+from agent.processes import ProcessId, load_psutil, parents, peak_resident_bytes
 from agent.workload.ended import Traces, out_of_memory, read_traces, what_ended
 from agent.workload.hook import Hook, plant_hook
 from agent.workload.sampler import Samples, fold_shm, gpu_data, take_sample
@@ -224,12 +223,13 @@ def _largest_process(usage: Any, samples: Samples) -> tuple[int, bool]:
     """Return the most that one process had resident in bytes, and whether that is exact.
 
     ``ru_maxrss`` is VmHWM (in KiB) of the largest process that was waited for, but it begins
-    with what the agent itself held when it forked; below that only the samples tell.
+    with what the agent itself had held when the command was started from it; below that only
+    the samples tell.
     """
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    if usage.ru_maxrss > own:
-        return max(usage.ru_maxrss * 1024, samples.process_peak_bytes), True
-    return samples.process_peak_bytes or usage.ru_maxrss * 1024, False
+    largest = usage.ru_maxrss * 1024
+    if largest > (peak_resident_bytes(os.getpid()) or 0):
+        return max(largest, samples.process_peak_bytes), True
+    return samples.process_peak_bytes or largest, False
 
 
 def _data(
