@@ -176,9 +176,11 @@ def _toolkit_there(case: Case) -> bool:
 
 def cuda_wheel_on_amd(case: Case) -> Diagnosis | None:
     """A CUDA build on a machine whose only GPUs are AMD's."""
-    if case.built_for != "cuda" or not case.has_amd or case.has_nvidia or case.works:
+    asks = case.hits("no_nvidia_driver")  # torch for ROCm words it otherwise
+    cuda = case.built_for == "cuda" or (case.built_for is None and bool(asks))
+    if not cuda or not case.has_amd or case.has_nvidia or case.works:
         return None
-    hits = case.hits("no_nvidia_driver", "no_cuda_gpus", "cuda_available_false")
+    hits = asks + case.hits("no_cuda_gpus", "cuda_available_false")
     return Diagnosis(
         weight=92 if hits else 85,
         hits=hits,

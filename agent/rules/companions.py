@@ -42,9 +42,30 @@ def torch_family_backend_mismatch(case: Case) -> Diagnosis | None:
         return Diagnosis(weight=86, hits=said, values={"package": said[0].group(1)})
     if (tried := _companion_needs_other_backend(case)) is not None:
         return tried
+    if (plain := _plain_beside_cpu(case)) is not None:
+        return plain
     missing = case.hit("torch_library_missing")
     if missing and "hip" in missing.group(1) and case.built_for != "rocm":
         return Diagnosis(weight=80, hits=(missing,), evidence=torch_at(case))
+    return None
+
+
+def _plain_beside_cpu(case: Case) -> Diagnosis | None:
+    """A text names the right release beside torch for the CPU: PyPI's, which needs CUDA's torch."""
+    hits = case.hits("operator_missing")
+    if not case.observations.from_text:
+        return None  # there what its files need is known
+    if case.torch_build != "cpu" or not hits or _companion_of_other_release(case):
+        return None
+    for package in _companions(case):
+        paired = version(package.version)[:2] == companion_version(package.name, case.torch_version)
+        if paired and "+" not in package.version and package.name in hits[0].text:
+            return Diagnosis(
+                weight=84,
+                hits=hits,
+                evidence=(*case.package_at(package), *torch_at(case)),
+                values={"package": f"{package.name} {package.version}"},
+            )
     return None
 
 

@@ -38,6 +38,8 @@ def visible_devices_uuid_unsupported(case: Case) -> Diagnosis | None:
             weight=92 if masked else 86, hits=hits, evidence=case.env_at("CUDA_VISIBLE_DEVICES")
         )
     failed = case.hits("no_cuda_gpus", "invalid_device_ordinal", "cuda_available_false")
+    if masked and case.says("failed to be inspected"):  # vLLM hides what its child process said
+        return Diagnosis(weight=62, evidence=case.env_at("CUDA_VISIBLE_DEVICES"))
     if masked and (failed or case.works is False):
         old = value.startswith("MIG-") and bool(case.driver) and case.driver[0] < 470
         return Diagnosis(

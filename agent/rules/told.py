@@ -10,7 +10,8 @@ from agent.rules.case import Case
 _CIRCUMSTANCES = {
     "rebooted": (
         r"^[ \t>#$]*(?:sudo )?reboot[ \t]*$|\b(?:after|even after|despite) (?:a |the )?(?:\w+ )?"
-        r"(?:re-?boot|restart)|(?:already|have|was|been|did a?) ?re-?boot(?:ed|ing)?\b"
+        r"(?:re-?boot|restart)|[Rr]e-?boot(?:ed|ing)?,? (?:and |but )?(?:it |it's )?still\b"
+        r"|[Tt]ried (?:re-?booting|a re-?boot)|\b(?:already|have|was|been|did a?) ?re-?boot(?:ed|ing)?\b"
         r"|re-?boot(?:ing|ed)? (?:does ?n.t|did ?n.t|does not|did not) help"
         r"|persists? (?:after|across) re-?boot|fresh(?:ly)? (?:provisioned|installed|created)"
         r"|new(?:ly)? (?:created |provisioned )?nodes?\b"

@@ -429,6 +429,51 @@ Nvidia driver version: 552.22""",
         source="PyPI: torch's wheels for Windows are without CUDA",
     ),
     Row(
+        code="cuda-wheel-on-amd",
+        fires="""RuntimeError: Found no NVIDIA driver on your system. Please check the driver
+GPU models and configuration: AMD Radeon RX 6800""",
+        quiet="""torch.cuda.is_available() -> True
+PyTorch version: 2.6.0+rocm6.2
+GPU models and configuration: AMD Radeon RX 6800""",
+        elsewhere=(),
+        source="pytorch c10/cuda/CUDAFunctions.cpp: the ROCm build names HIP",
+    ),
+    Row(
+        code="torch-family-backend-mismatch",
+        fires="""RuntimeError: operator torchvision::nms does not exist
+torch==2.3.1+cpu
+torchvision==0.18.1""",
+        quiet="""torch==2.3.1+cpu
+torchvision==0.18.1+cpu""",
+        elsewhere=(),
+        source="pytorch issue 122494",
+    ),
+    Row(
+        code="driver-mixed-package-versions",
+        fires="""Failed to initialize NVML: Driver/library version mismatch
+NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03
+Rebooted, and it still says so.""",
+        quiet="NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03",
+        elsewhere=(),
+        source="Ubuntu, NVIDIA drivers installation",
+    ),
+    Row(
+        code="visible-devices-uuid-unsupported",
+        fires="""Value error, Model architectures ['X'] failed to be inspected. Please check the logs.
+CUDA_VISIBLE_DEVICES=GPU-11111111-2222-3333-4444-555555555555""",
+        quiet="""Model loaded.
+CUDA_VISIBLE_DEVICES=GPU-11111111-2222-3333-4444-555555555555""",
+        elsewhere=(),
+        source="vLLM issue 20939",
+    ),
+    Row(
+        code="amdsmi-library-not-found",
+        fires="OSError: Could not load libamd_smi.so",
+        quiet="loaded /opt/rocm/lib/libamd_smi.so.26",
+        elsewhere=(),
+        source="ROCm/amdsmi py-interface/amdsmi_wrapper.py",
+    ),
+    Row(
         code="container-memory-limit",
         fires="""Killed
 memory limit of the container: 4 GiB

@@ -13,7 +13,8 @@ ROWS: tuple[Signature, ...] = (
     Signature(
         "amdsmi_library_missing",
         ("libamd_smi", "amd-smi-lib"),
-        r"KeyError: '?libamd_smi\.so|[Uu]nable to find libamd_smi\.so library"
+        r"KeyError: '?libamd_smi\.so|[Uu]nable to find libamd_smi\.so\b"
+        r"|Could not load libamd_smi\.so"
         r"|libamd_smi\.so\S*: cannot open shared object file"
         r"|amdsmi is installed but libamd_smi\.so could not be loaded",
         "KeyError: 'libamd_smi.so'",
@@ -50,6 +51,7 @@ ROWS: tuple[Signature, ...] = (
         "amdsmi_sees_none",
         ("amdsmi", "device_count", "processor_handles", "invalid device id", "0 gpu"),
         r"amdsmi_get_processor_handles\(?\)?[^\n]{0,40}(?:\b0\b|\[\])|AMDSMI_STATUS_NOT_INIT"
+        r"|\.device_count\(\)[\"')]{0,3}\s{0,4}\n0$"
         r"|(?:device_count\(\)|device_count)\W{1,6}(?:returns? |= |: ?|is )?0\b"
         r"|Unable to detect any GPU devices, check amd",
         "amdsmi_get_processor_handles() returns 0 handles",
