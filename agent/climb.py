@@ -9,13 +9,10 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from agent.collect.driver import driver_tasks, read_driver
-from agent.collect.extensions import expected_seconds, extension_tasks
-from agent.collect.facts import collect_host_facts
 from agent.collect.interpreters import find_interpreters
-from agent.collect.packages import read_packages
 from agent.collect.trust import may_execute
 from agent.errors import TargetError
 from agent.ladder import RUNGS, STAGES
@@ -31,6 +28,7 @@ from agent.run.worker import Event, Worker
 
 IN_TARGET = ("interpreter", "import", "device", "matmul", "extensions", "memory")
 DRIVER_SECONDS = 60.0
+FEW_CORES = 2
 STARTED_BY = "FIRSTLIGHT_STARTED_BY"  # set by the single file when it looks for a newer Python
 TICK_SECONDS = 0.2
 
@@ -94,6 +92,7 @@ def climb(
     try:
         with Runner(run_id=secrets.token_hex(8), deadline_seconds=seconds) as runner:
             folder = _cache_folder(runner.guard)
+            runner.when_children_are_gone = partial(_remove, folder)
             set_for_children = overrides(folder)
             children = {**environ, **set_for_children}
             with interruptions(runner.interrupt):
@@ -103,8 +102,7 @@ def climb(
                 facts = _climb(state, runner, children, workdir)
             interrupted, unkillable = runner.interrupted, tuple(runner.unkillable)
     finally:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
     return Climbed(
         observations=_observations(state, facts),
         simulated=state.simulated,
@@ -142,6 +140,10 @@ def _climb(state: _Climb, runner: Runner, children: Mapping[str, str], workdir: 
         )
     in_target = _start_target(state, runner, children, target, workdir)
     questions = _start_driver(state, runner, children, target)
+    # Imported now that the children are at work: from the single file every import is compiled.
+    from agent.collect.facts import collect_host_facts
+    from agent.collect.packages import read_packages
+
     facts, gaps = collect_host_facts(
         environ=state.environ, interpreter=target, workdir=Path(state.options.workspace or workdir)
     )
@@ -232,6 +234,8 @@ def _finish_target(
 ) -> None:
     """Let the device stages begin, now that the driver was asked, and wait for all."""
     deeper = {n for n in state.wanted if n in IN_TARGET and RUNGS[n].depth != "quick"}
+    from agent.collect.extensions import expected_seconds, extension_tasks
+
     extensions = extension_tasks(state.options, facts, workdir)
     worker.put("extensions", extensions)
     worker.release()
@@ -264,7 +268,13 @@ def _start_driver(
     environ = {n: v for n, v in children.items() if not n.startswith("PYTHON")}
     environ.update(PYTHONDONTWRITEBYTECODE="1", PYTHONNOUSERSITE="1")
     workers = []
-    for tasks in driver_tasks(target):
+    from agent.collect.driver import driver_tasks
+
+    groups = driver_tasks(target)
+    if len(os.sched_getaffinity(0)) <= FEW_CORES:
+        # A second child would only take time from the target, which has a core of its own so.
+        groups = (tuple(task for group in groups for task in group),)
+    for tasks in groups:
         order = Order(
             python=sys.executable,
             tasks=tuple(
@@ -290,6 +300,8 @@ def _read_driver(state: _Climb, questions: list[Worker], facts: Facts) -> Facts:
     for asked in questions:
         state.gaps += asked.gaps
         state.simulated = state.simulated or asked.simulated
+    from agent.collect.driver import read_driver
+
     facts, stage, gaps = read_driver(
         answers,
         facts,
@@ -352,6 +364,11 @@ def _with_torch(facts: Facts, stages: list[Stage]) -> Facts:
         for d in facts.devices
     )
     return replace(facts, devices=devices)
+
+
+def _remove(folder: str | None) -> None:
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _cache_folder(guard: Guard) -> str | None:

@@ -64,6 +64,8 @@ class Runner:
         self.use_packets = use_packets
         self.send_group = send_group
         self.interrupted: str | None = None
+        # What the guard would do if the agent were killed, done while it still watches.
+        self.when_children_are_gone: Callable[[], None] = lambda: None
         self.running: list[Running] = []
         self.unkillable: list[int] = []
         self._selector = selectors.DefaultSelector()
@@ -187,6 +189,7 @@ class Runner:
             set_subreaper(False)
         else:
             kin.end_all(lambda: kin.kin(f"{self.run_id}.", ()), 1.0, 0.01)
+        self.when_children_are_gone()
         dismiss(self.guard)
         self._selector.close()
         os.close(self._wake_reader)
