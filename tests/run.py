@@ -18,7 +18,13 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
 BUILD = HERE / "build" / "tests"
-TORCH = "torch==2.13.0"
+# A build for the CPU, as many tests are about one. Torch's own index stands second, since naming it
+# replaces configured ones; the plain wheel of x86_64 is a CUDA build, with which a few tests fail.
+TORCH = (
+    ("torch==2.13.0+cpu",),
+    ("torch==2.13.0+cpu", "--extra-index-url", "https://download.pytorch.org/whl/cpu"),
+    ("torch==2.13.0",),
+)
 AGENT_FLOOR_PERCENT = 90
 
 
@@ -32,8 +38,8 @@ def main() -> int:
     python = make_environment("venv", ["-e", f"{HERE}[test]"])
     environment = dict(os.environ)
     if not environment.get("FIRSTLIGHT_TORCH_PYTHON"):
-        torch = make_environment("torch", [TORCH, "numpy", "coverage"])
-        environment["FIRSTLIGHT_TORCH_PYTHON"] = str(torch)
+        place = make_environment("torch", *([*torch, "numpy", "coverage"] for torch in TORCH))
+        environment["FIRSTLIGHT_TORCH_PYTHON"] = str(place)
     for old in HERE.glob(".coverage*"):
         old.unlink()
     jobs = ["-n", str(min(4, os.cpu_count() or 1))]
@@ -57,20 +63,27 @@ def main() -> int:
     return report_coverage(python, whole_suite=not arguments)
 
 
-def make_environment(name: str, packages: list[str]) -> Path:
-    """Return the interpreter of build/tests/<name>, made and filled if it was not there."""
+def make_environment(name: str, *alternatives: list[str]) -> Path:
+    """Return the interpreter of build/tests/<name>, made and filled if it was not there.
+
+    It is filled with the first of the ``alternatives`` that can be installed.
+    """
     place = BUILD / name
     python = place / "bin" / "python"
     stamp = place / "complete"
     # The checkout's own requirements are in pyproject.toml, so a change there counts, too.
     wanted = (
-        "\n".join(packages) + hashlib.sha256((HERE / "pyproject.toml").read_bytes()).hexdigest()
+        "\n".join(alternatives[0])
+        + hashlib.sha256((HERE / "pyproject.toml").read_bytes()).hexdigest()
     )
     if stamp.exists() and stamp.read_text() == wanted:
         return python
     venv.create(place, with_pip=True, clear=True)
-    install = [str(python), "-m", "pip", "install", "-q", *packages]
-    subprocess.run(install, check=True, stdout=sys.stderr)
+    for packages in alternatives:
+        install = [str(python), "-m", "pip", "install", "-q", *packages]
+        last = packages is alternatives[-1]
+        if subprocess.run(install, check=last, stdout=sys.stderr).returncode == 0:
+            break
     stamp.write_text(wanted)
     return python
 

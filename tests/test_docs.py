@@ -29,6 +29,8 @@ def test_links_and_named_files_exist(name: str) -> None:
 
 def test_the_makefile_runs_files_that_exist() -> None:
     for path in re.findall(r"[\w/]+\.py\b", (HERE / "Makefile").read_text()):
+        if path.startswith("dist/"):  # what `make pyz` builds
+            continue
         assert (HERE / path).exists(), path
 
 
