@@ -7,6 +7,7 @@ import secrets
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -29,6 +30,7 @@ from agent.run.worker import Event, Worker
 IN_TARGET = ("interpreter", "import", "device", "matmul", "extensions", "memory")
 DRIVER_SECONDS = 60.0
 FEW_CORES = 2
+GIVE_WAY_SECONDS = 0.3
 STARTED_BY = "FIRSTLIGHT_STARTED_BY"  # set by the single file when it looks for a newer Python
 TICK_SECONDS = 0.2
 
@@ -140,6 +142,7 @@ def _climb(state: _Climb, runner: Runner, children: Mapping[str, str], workdir: 
         )
     in_target = _start_target(state, runner, children, target, workdir)
     questions = _start_driver(state, runner, children, target)
+    _give_way(runner, questions)
     # Imported now that the children are at work: from the single file every import is compiled.
     from agent.collect.facts import collect_host_facts
     from agent.collect.packages import read_packages
@@ -165,6 +168,20 @@ def _climb(state: _Climb, runner: Runner, children: Mapping[str, str], workdir: 
     if in_target is not None:
         _finish_target(state, runner, in_target, facts, workdir)
     return _with_torch(facts, state.stages)
+
+
+def _give_way(runner: Runner, questions: list[Worker]) -> None:
+    """Wait a moment for the driver's answers where cores are few.
+
+    Compiling at the same time would only slow the target, which takes longest of all.
+    """
+    if len(os.sched_getaffinity(0)) > FEW_CORES:
+        return
+    until = time.monotonic() + GIVE_WAY_SECONDS
+    runner.later(GIVE_WAY_SECONDS, lambda: None)
+    runner.serve(
+        until=lambda: all(asked.finished for asked in questions) or time.monotonic() >= until
+    )
 
 
 # ---------------------------------------------------------------- the target

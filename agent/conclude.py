@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TextIO
 
 from agent.bundle import (
@@ -18,7 +19,7 @@ from agent.bundle import (
 )
 from agent.climb import Climbed
 from agent.judge import Judgement, judge
-from agent.model import Bundle, Facts, Observations, OrderItem
+from agent.model import Bundle, Facts, Line, Observations, OrderItem
 from agent.redact import Redactor, names_of
 from agent.report.layout import Row
 from agent.report.measured import measured_rows
@@ -27,6 +28,7 @@ from agent.report.shown import Shown
 from agent.report.text import command_rows, screen_rows, verdict_rows
 from agent.signature import key_id, one_time_signer
 from agent.start import Start, now, own_names
+from agent.texts import text_for
 from agent.verdict import decide
 
 EXIT_OF_SIGNAL = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
@@ -41,6 +43,14 @@ class Sealed:
     written: Written
     fingerprint: str
     judged: Judgement
+
+
+@cache
+def load_the_rest() -> None:
+    """Load what only a first judgement and a first signature ask for, while nobody waits."""
+    judge(Observations(lines=(Line(text="none", pointer=""),)))
+    text_for("cpu-only-build")
+    one_time_signer()
 
 
 def conclude(

@@ -10,9 +10,8 @@ from agent.rules import RULES
 from agent.rules.case import Case
 from agent.rules.extensions import softened
 from agent.rules.rule import Diagnosis, Rule, confidence_of
-from agent.texts import Text, text_for
+from agent.texts import SEND, Text, text_for
 
-SEND = "Send your provider: "  # how the step begins that holds the message in quotes
 CLEARLY = 20  # weights this far apart: the lighter of two rivals for one line is dropped
 LEAST = 25  # a lighter diagnosis is no finding: it only says what would tell more
 SEVERITIES = ("blocking", "degrading", "note")

@@ -231,7 +231,7 @@ def listeners(screen: Screen, partial: Partial, start: Start) -> Listeners:
     def facts(found: Facts) -> None:
         notes.note_facts(partial, to_json(found))
         # The children are at work now; what is needed after them is loaded meanwhile.
-        importlib.import_module("agent.conclude")
+        importlib.import_module("agent.conclude").load_the_rest()
 
     return Listeners(
         event=heard,

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from agent.codec import to_json
-from agent.judge import SEND, Judgement
+from agent.judge import Judgement
 from agent.model import Finding, Gap, Observations, PciDevice, Stage, Step
-from agent.report.layout import cells
+from agent.report.layout import cells, plain_text
 from agent.report.shown import Shown, blamed_devices, resolve, root_cause, shown_of, versions
 from agent.report.text import (
     fetch_rows,
     message_lines,
     names_of_file,
-    plain_text,
     redaction_rows,
     screen_rows,
     verdict_rows,
 )
+from agent.texts import SEND
 from agent.verify import verify
 
 from .make_bundles import FOLDER, ZOO

@@ -19,6 +19,11 @@ class Row:
     tone: str = "plain"
 
 
+def plain_text(rows: list[Row]) -> str:
+    """The rows as text without any styling."""
+    return "".join(row.text.rstrip() + "\n" for row in rows)
+
+
 def cells(text: str) -> int:
     """How many columns a text takes on a terminal."""
     if text.isascii():

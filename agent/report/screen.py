@@ -11,8 +11,7 @@ from typing import Any, TextIO
 
 from agent.model import Stage
 from agent.report.escape import terminal
-from agent.report.layout import WIDTH, Row, cells, seconds, shortened, wrap
-from agent.report.text import plain_text, rung_line
+from agent.report.layout import WIDTH, Row, cells, plain_text, seconds, shortened, wrap
 from agent.report.typed import as_typed
 
 _TONES = {"strong": "bold", "good": "bold green", "bad": "bold red", "warn": "bold yellow"}
@@ -121,6 +120,8 @@ class Screen:
         tone = "plain" if stage.status in ("passed", "skipped") else "bad"
         if not self._quiet:
             self._clear()
+            from agent.report.text import rung_line  # late: the first line must not wait for it
+
             self._print([Row(text=rung_line(stage), tone=tone)])
 
     def rows(self, rows: list[Row], stream: TextIO) -> None:

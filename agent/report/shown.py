@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from agent import codec
 from agent.bundle import observations_of
-from agent.judge import SEND, Judgement
-from agent.judge import judge as our_judge
 from agent.model import Bundle, Device, Finding, Json, Observations, Stage, Verdict
+from agent.texts import SEND
 from agent.verdict import decide
+
+if TYPE_CHECKING:  # the rules are many, and a run shows something before it judges
+    from agent.judge import Judgement
 
 WHO = {"renter": "you", "provider": "your provider", "either": "you or your provider"}
 STATUS = {
@@ -43,7 +46,7 @@ REASON = {
     "deadline": "over its time limit",
 }
 
-Judge = Callable[[Observations], Judgement]
+Judge: TypeAlias = "Callable[[Observations], Judgement]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +74,13 @@ def shown_of(
     *,
     banner: str | None = None,
     key_id: str | None = None,
-    judge: Judge = our_judge,
+    judge: Judge | None = None,
 ) -> Shown:
     """The bundle judged anew by this version's rules (or by ``judge``)."""
+    from agent.judge import judge as our_judge
+
     observations = observations_of(bundle)
-    judgement = judge(observations)
+    judgement = (judge or our_judge)(observations)
     verdict = decide(observations, judgement.findings)
     return Shown(
         bundle=bundle,

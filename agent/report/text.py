@@ -74,11 +74,6 @@ def command_rows(shown: Shown) -> list[Row]:
     return rows
 
 
-def plain_text(rows: list[Row]) -> str:
-    """The rows as text without any styling."""
-    return "".join(row.text.rstrip() + "\n" for row in rows)
-
-
 # ---------------------------------------------------------------- the parts, top to bottom
 def _banner(shown: Shown) -> Iterator[Row]:
     if shown.banner is not None:

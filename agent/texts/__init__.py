@@ -24,6 +24,8 @@ class Text:
     message: str = ""
 
 
+SEND = "Send your provider: "  # how the step begins that holds the message in quotes
+
 # What a text says where the value is not known.
 PHRASES: dict[str, str] = {
     "torch": "the installed version",
