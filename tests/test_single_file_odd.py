@@ -116,7 +116,8 @@ def test_without_memfd_an_interrupt_leaves_nothing(
     time.sleep(after)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
-    assert process.returncode in (130, -signal.SIGINT)
+    finished = any(tmp_path.glob("firstlight-*.json"))  # the signal may come when all is done
+    assert process.returncode in (130, -signal.SIGINT) or finished
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
