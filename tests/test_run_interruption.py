@@ -112,8 +112,12 @@ def test_a_signal_while_the_agent_still_loads_ends_it_in_silence(
         env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     time.sleep(seconds)
+    came_too_late = process.poll() is not None
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
+    if came_too_late:
+        assert process.returncode == 1, "a run without torch may be over by then"
+        return
     if process.returncode == -signal.SIGINT or "KeyboardInterrupt" in err:
         assert "firstlight" not in err, "the interpreter itself was still starting"
         return
