@@ -119,7 +119,8 @@ def test_a_signal_while_the_agent_still_loads_ends_it_in_silence(
         assert process.returncode == 1, "a run without torch may be over by then"
         return
     if process.returncode == -signal.SIGINT or "KeyboardInterrupt" in err:
-        assert "firstlight" not in err, "the interpreter itself was still starting"
+        # The interpreter itself was still starting, or the run was over and it was ending.
+        assert "firstlight" not in err or list(tmp_path.glob("*.json"))
         return
     assert process.returncode == 130
     assert all(verify(path.read_bytes()).intact for path in tmp_path.glob("*.json"))
