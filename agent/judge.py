@@ -10,6 +10,7 @@ from agent.rules import RULES
 from agent.rules.case import Case
 from agent.rules.extensions import softened
 from agent.rules.rule import Diagnosis, Rule, confidence_of
+from agent.rules.spared import spared
 from agent.texts import SEND, Text, text_for
 
 CLEARLY = 20  # weights this far apart: the lighter of two rivals for one line is dropped
@@ -73,7 +74,7 @@ def judge(
         if diagnosis.weight < LEAST:
             look_at.extend(diagnosis.look_at)
         else:
-            found.append(_Candidate(rule, softened(case, diagnosis)))
+            found.append(_Candidate(rule, spared(case, rule, softened(case, diagnosis))))
     kept, dropped = _settle(_fold(sorted(found, key=lambda item: item.order)))
     for item in (*kept, *dropped):
         look_at.extend(item.diagnosis.look_at)
