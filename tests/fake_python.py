@@ -95,7 +95,7 @@ def distribution(root: Path, folder: str, name: str, version: str, installer: st
     write(root, f"{info}/INSTALLER", f"{installer}\n")
 
 
-def machine(root: Path, environ: Mapping[str, str] = ENVIRON, workdir: str = "/work") -> Machine:
+def machine(root: Path, environ: Mapping[str, str] = ENVIRON, workdir: str = "/code") -> Machine:
     """The machine below ``root`` for the user who runs the tests."""
     home = environ.get("HOME", "/home/u")
     return Machine(root=str(root), environ=environ, workdir=workdir, home=home, uid=os.getuid())
@@ -119,12 +119,12 @@ def find_in(
     own_prefix: str | None = None,
     uid: int | None = None,
 ) -> tuple[tuple[Interpreter, ...], tuple[Gap, ...]]:
-    """As ``find``, for a program that is started in /work."""
+    """As ``find``, for a program that is started in /code."""
     return find_interpreters(
         named,
         environ={**ENVIRON, **environ},
         root=root,
-        workdir=Path("/work"),
+        workdir=Path("/code"),
         own_prefix=own_prefix,
         uid=uid,
     )

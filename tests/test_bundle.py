@@ -156,7 +156,7 @@ def test_places_in_order(tmp_path: Path) -> None:
     found = bundle.places("b.json", Path("out/x.json"), environ, Path("/work"))
     assert [str(path) for path in found] == [
         "out/x.json",
-        "/work/b.json",
+        "/code/b.json",
         "/home/me/b.json",
         "/scratch/b.json",
     ]

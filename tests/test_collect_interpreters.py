@@ -82,7 +82,7 @@ def test_system_python_with_the_agent_installed_is_no_environment_of_its_own(
 ) -> None:
     python(tmp_path, "/usr/local", "3.12.1")
     write(tmp_path, f"{site('/usr/local', '3.12')}/firstlight-0.1.0.dist-info/METADATA")
-    venv(tmp_path, "/work/.venv", "/usr/local", "3.12.1")
+    venv(tmp_path, "/code/.venv", "/usr/local", "3.12.1")
     found, _ = find(tmp_path, own_prefix="/usr/local")
     assert found[0].path == "/usr/local/bin/python"
 
@@ -132,11 +132,11 @@ def test_no_torch_anywhere_takes_the_first_on_path(tmp_path: Path) -> None:
 def test_one_interpreter_under_many_names_is_listed_once(tmp_path: Path) -> None:
     python(tmp_path)
     link(tmp_path, "/bin", "usr/bin")
-    venv(tmp_path, "/work/.venv")
+    venv(tmp_path, "/code/.venv")
     found, _ = find(
-        tmp_path, "/work/.venv/bin/python3", PATH="/bin:/usr/bin", VIRTUAL_ENV="/work/.venv"
+        tmp_path, "/code/.venv/bin/python3", PATH="/bin:/usr/bin", VIRTUAL_ENV="/code/.venv"
     )
-    assert [one.path for one in found] == ["/work/.venv/bin/python3", "/bin/python"]
+    assert [one.path for one in found] == ["/code/.venv/bin/python3", "/bin/python"]
     assert found[0].found_by == ("--python", "VIRTUAL_ENV", "well-known")
     assert found[1].prefix == "/usr"
 
@@ -247,13 +247,13 @@ def test_a_program_that_is_no_python(tmp_path: Path) -> None:
         ("/nope/python", "/nope/python does not exist"),
         ("python3.99", "there is no python3.99 on PATH"),
         ("/etc", "/etc is no file that can be started"),
-        ("plain", "/work/plain is no file that can be started"),
+        ("plain", "/code/plain is no file that can be started"),
     ],
 )
 def test_named_path_that_is_nothing(tmp_path: Path, text: str, why: str) -> None:
     python(tmp_path)
     write(tmp_path, "/etc/hosts")
-    write(tmp_path, "/work/plain", "not executable")
+    write(tmp_path, "/code/plain", "not executable")
     found, gaps = find(tmp_path, text)
     assert [gap.why for gap in gaps] == [why]
     assert (found[0].chosen, found[0].kind, found[0].torch) == (True, "named", None)
@@ -262,9 +262,9 @@ def test_named_path_that_is_nothing(tmp_path: Path, text: str, why: str) -> None
 
 def test_named_by_directory_name_and_relative_path(tmp_path: Path) -> None:
     python(tmp_path)
-    venv(tmp_path, "/work/env")
-    for text in ("env", "./env", "env/bin/python", "/work/env/"):
-        assert find(tmp_path, text)[0][0].path == "/work/env/bin/python"
+    venv(tmp_path, "/code/env")
+    for text in ("env", "./env", "env/bin/python", "/code/env/"):
+        assert find(tmp_path, text)[0][0].path == "/code/env/bin/python"
     assert find(tmp_path, "python3")[0][0].path == "/usr/bin/python3"
 
 
@@ -279,17 +279,17 @@ def test_several_named_the_first_is_chosen(tmp_path: Path) -> None:
 
 def test_broken_environments_are_said(tmp_path: Path) -> None:
     python(tmp_path)
-    venv(tmp_path, "/work/.venv", "/gone")
-    _, gaps = find(tmp_path, VIRTUAL_ENV="/work/.venv", CONDA_PREFIX="/removed")
+    venv(tmp_path, "/code/.venv", "/gone")
+    _, gaps = find(tmp_path, VIRTUAL_ENV="/code/.venv", CONDA_PREFIX="/removed")
     assert [(gap.said_by, gap.why) for gap in gaps] == [
         (
             "$VIRTUAL_ENV",
-            "/work/.venv/bin/python is a link to /gone/bin/python3.11, which cannot be started",
+            "/code/.venv/bin/python is a link to /gone/bin/python3.11, which cannot be started",
         ),
         ("$CONDA_PREFIX", "/removed holds no python that can be started"),
         (
             "the working directory",
-            "/work/.venv/bin/python is a link to /gone/bin/python3.11, which cannot be started",
+            "/code/.venv/bin/python is a link to /gone/bin/python3.11, which cannot be started",
         ),
     ]
 

@@ -19,7 +19,7 @@ def libraries(
     tmp_path: Path, files: Files, environ: dict[str, str] | None = None, **stated: Any
 ) -> dict[str, Library]:
     tree = open_tree(plant(tmp_path, files, **stated))
-    found, _ = read_libraries(tree, environ or {}, Path("/work"), "x86_64")
+    found, _ = read_libraries(tree, environ or {}, Path("/code"), "x86_64")
     return {library.soname: library for library in found if library.seen_by == "loader"}
 
 
@@ -54,10 +54,10 @@ def test_ld_library_path_comes_first_and_compat_is_named(tmp_path: Path) -> None
 
 
 def test_an_empty_element_of_ld_library_path_is_the_working_directory(tmp_path: Path) -> None:
-    files = bare() | driver() | {"/work/libcuda.so.1": ELF_64}
-    assert libraries(tmp_path / "a", files)["libcuda.so.1"].path != "/work/libcuda.so.1"
+    files = bare() | driver() | {"/code/libcuda.so.1": ELF_64}
+    assert libraries(tmp_path / "a", files)["libcuda.so.1"].path != "/code/libcuda.so.1"
     found = libraries(tmp_path / "b", files, {"LD_LIBRARY_PATH": "/x:"})
-    assert found["libcuda.so.1"].path == "/work/libcuda.so.1"
+    assert found["libcuda.so.1"].path == "/code/libcuda.so.1"
     assert found["libcuda.so.1"].origin == "driver"
 
 

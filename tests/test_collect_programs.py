@@ -26,7 +26,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _first(tree: Path, workdir: str = "/work/a/b", **environ: str) -> str | None:
+def _first(tree: Path, workdir: str = "/code/a/b", **environ: str) -> str | None:
     environ = {"PATH": f"{ROOT}/shims:/usr/bin", **environ}
     machine = Machine(
         root=str(tree), environ=environ, workdir=workdir, home="/home/u", uid=os.getuid()
@@ -39,15 +39,15 @@ def test_global_version(tree: Path) -> None:
 
 
 def test_version_file_above_the_working_directory(tree: Path) -> None:
-    write(tree, "/work/.python-version", "# comment\n3.11.7\nnamed\n")
+    write(tree, "/code/.python-version", "# comment\n3.11.7\nnamed\n")
     assert _first(tree) == f"{ROOT}/versions/3.11.7/bin/python"
-    write(tree, "/work/a/b/.python-version", "named\n")
+    write(tree, "/code/a/b/.python-version", "named\n")
     assert _first(tree) == f"{ROOT}/versions/named/bin/python"
     assert _first(tree, "/elsewhere") == f"{ROOT}/versions/3.8.18/bin/python"
 
 
 def test_variable_wins(tree: Path) -> None:
-    write(tree, "/work/.python-version", "3.8.18\n")
+    write(tree, "/code/.python-version", "3.8.18\n")
     assert _first(tree, PYENV_VERSION="gone:3.11.7") == f"{ROOT}/versions/3.11.7/bin/python"
 
 
@@ -73,9 +73,9 @@ def test_what_pyenv_refuses_is_nothing(tree: Path, word: str) -> None:
 
 def test_path_without_entries(tree: Path) -> None:
     """No PATH is no directory; an empty entry in it is the working one."""
-    python(tree, "/work/a")
-    assert _first(tree, "/work/a/bin", PATH="") is None
-    assert _first(tree, "/work/a/bin", PATH="/nowhere:") == "/work/a/bin/python"
+    python(tree, "/code/a")
+    assert _first(tree, "/code/a/bin", PATH="") is None
+    assert _first(tree, "/code/a/bin", PATH="/nowhere:") == "/code/a/bin/python"
 
 
 def test_real_path() -> None:

@@ -37,7 +37,7 @@ def test_healthy_environments_have_none(tmp_path: Path) -> None:
     torch(tmp_path, site("/v"))
     write(tmp_path, "/v/bin/pip", "#!/v/bin/python3\n", 0o755)
     for entry in ("train.py", "data/torch.txt", "torch.md", "random/x.py", "tests/__init__.py"):
-        write(tmp_path, f"/work/{entry}")
+        write(tmp_path, f"/code/{entry}")
     assert _details(tmp_path) == {}
     assert _details(tmp_path, VIRTUAL_ENV="/v", PATH="/v/bin:/usr/bin") == {}
 
@@ -191,29 +191,29 @@ def test_incomplete_torch(tmp_path: Path) -> None:
 
 def test_working_directory_hides_torch(tmp_path: Path) -> None:
     python(tmp_path)
-    write(tmp_path, "/work/torch.py")
-    write(tmp_path, "/work/numpy/__init__.py")
-    write(tmp_path, "/work/triton/data.bin")
+    write(tmp_path, "/code/torch.py")
+    write(tmp_path, "/code/numpy/__init__.py")
+    write(tmp_path, "/code/triton/data.bin")
     found = find(tmp_path)[0][0].conflicts
     assert [(one.code, one.detail) for one in found] == [
-        ("workdir-shadows-torch", "/work/numpy/"),
-        ("workdir-shadows-torch", "/work/torch.py"),
+        ("workdir-shadows-torch", "/code/numpy/"),
+        ("workdir-shadows-torch", "/code/torch.py"),
     ]
 
 
 def test_working_directory_hides_the_standard_library(tmp_path: Path) -> None:
     python(tmp_path)
-    write(tmp_path, "/work/random.py")
-    write(tmp_path, "/work/queue/__init__.py")
-    write(tmp_path, "/work/select.cpython-311-x86_64-linux-gnu.so")
+    write(tmp_path, "/code/random.py")
+    write(tmp_path, "/code/queue/__init__.py")
+    write(tmp_path, "/code/select.cpython-311-x86_64-linux-gnu.so")
     for harmless in ("os.py", "test/__init__.py", "types/readme", "json.txt", "_io.py", "code.pyx"):
-        write(tmp_path, f"/work/{harmless}")
-    (tmp_path / "work/token.py").mkdir()
+        write(tmp_path, f"/code/{harmless}")
+    (tmp_path / "code/token.py").mkdir()
     found = find(tmp_path)[0][0].conflicts
     assert [(one.code, one.detail) for one in found] == [
-        ("workdir-shadows-stdlib", "/work/queue/"),
-        ("workdir-shadows-stdlib", "/work/random.py"),
-        ("workdir-shadows-stdlib", "/work/select.cpython-311-x86_64-linux-gnu.so"),
+        ("workdir-shadows-stdlib", "/code/queue/"),
+        ("workdir-shadows-stdlib", "/code/random.py"),
+        ("workdir-shadows-stdlib", "/code/select.cpython-311-x86_64-linux-gnu.so"),
     ]
 
 

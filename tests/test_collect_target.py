@@ -150,14 +150,14 @@ def test_version_without_an_exact_source_is_short(tmp_path: Path) -> None:
 def test_pythonpath_entries(tmp_path: Path) -> None:
     """Relative and empty entries mean the working directory; what is not there does not count."""
     python(tmp_path)
-    for folder in ("work/lib", "abs"):
+    for folder in ("code/lib", "abs"):
         (tmp_path / folder).mkdir(parents=True)
     environ = {**ENVIRON, "PYTHONPATH": "lib:/gone:/abs:"}
     layout = read_layout(machine(tmp_path, environ), "/usr/bin/python")
     assert [one.path for one in layout.directories if one.scope == "pythonpath"] == [
-        "/work/lib",
+        "/code/lib",
         "/abs",
-        "/work",
+        "/code",
     ]
 
 

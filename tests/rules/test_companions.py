@@ -104,7 +104,7 @@ torch.cuda.is_available(): True""",
             """OSError: /opt/lib/python3.9/site-packages/torch_sparse/_convert_cuda.so: undefined symbol:
 _ZN5torch3jit17parseSchemaOrNameERKSs
 installed from https://data.pyg.org/whl/torch-1.12.0+cu113.html, torch.__version__ is 1.13.1+cu117""",
-            """ImportError: /root/.cache/torch_extensions/py310_cu121/fused_adam/fused_adam.so: undefined symbol:
+            """ImportError: /tmp/torch_extensions/py310_cu121/fused_adam/fused_adam.so: undefined symbol:
 _ZN3c106detail14torchCheckFailEPKcS2_jRKSs""",
         ),
         source="flash-attention issue 919; xformers _cpp_lib.py; pyg issues; deepspeed issues",

@@ -58,12 +58,12 @@ bash: fork: retry: Resource temporarily unavailable""",
 open files                      (-n) 1024""",
         quiet="""open files                      (-n) 1024
 torch.cuda.is_available(): True""",
-        elsewhere=("""OSError: [Errno 24] Too many open files: '/root/data/img_000812.png'""",),
+        elsewhere=("""OSError: [Errno 24] Too many open files: '/data/img_000812.png'""",),
         source="multiprocessing.reduction; errno 24",
     ),
     Row(
         code="disk-nearly-full",
-        fires="""OSError: [Errno 28] No space left on device: '/root/.cache/huggingface/hub/tmp4711'
+        fires="""OSError: [Errno 28] No space left on device: '/cache/huggingface/hub/tmp4711'
 overlay          20G   20G     0 100% /""",
         quiet="""overlay         200G   60G  140G  30% /
 Successfully installed torch-2.7.0""",

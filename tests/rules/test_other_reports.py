@@ -146,7 +146,7 @@ torch.cuda.is_available(): True""",
         fires="""ImportError: cannot import name 'Random' from 'random' (/env/lib/python3.9/site-packages/torch/random.py)""",
         quiet="""ImportError: cannot import name 'Thing' from 'transformers' (/env/lib/python3.9/site-packages/transformers/__init__.py)""",
         elsewhere=(
-            """ImportError: cannot import name 'wraps' from 'functools' (/work/app/functools.py)""",
+            """ImportError: cannot import name 'wraps' from 'functools' (/code/app/functools.py)""",
         ),
         source="CPython; pytorch issue 19943",
     ),

@@ -124,7 +124,7 @@ installer: conda""",
     ),
     (
         "mkl-version-conflict",
-        """OSError: /root/miniconda3/envs/x/lib/python3.8/site-packages/torch/lib/libtorch_cpu.so: undefined symbol: iJIT_IsProfilingActive""",
+        """OSError: /opt/miniconda3/envs/x/lib/python3.8/site-packages/torch/lib/libtorch_cpu.so: undefined symbol: iJIT_IsProfilingActive""",
     ),
     (
         "nvcc-too-old-for-arch",
@@ -845,7 +845,7 @@ flash-attn: 2.5.0 built for torch 2.2""",
     (
         "local-module-shadows-import",
         """AttributeError: partially initialized module 'torchvision' has no attribute 'transforms' (most likely due to a circular import)
-  File "/home/u/work/torchvision.py", line 2""",
+  File "/home/u/code/torchvision.py", line 2""",
     ),
     (
         "numpy-abi-mismatch",

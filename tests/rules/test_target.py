@@ -270,7 +270,7 @@ BROKEN: tuple[tuple[str, Observations], ...] = (
                 replace(
                     PYTHON,
                     torch=Torch(version="2.7.0+cu126"),
-                    conflicts=(Conflict(code="workdir-shadows-torch", detail="/work/torch.py"),),
+                    conflicts=(Conflict(code="workdir-shadows-torch", detail="/code/torch.py"),),
                 ),
             ),
         ),
