@@ -153,7 +153,7 @@ def test_nothing_that_was_observed_makes_the_file_larger_than_1_mb(
 # ---------------------------------------------------------------- places
 def test_places_in_order(tmp_path: Path) -> None:
     environ = {"HOME": "/home/me", "TMPDIR": "/scratch"}
-    found = bundle.places("b.json", Path("out/x.json"), environ, Path("/work"))
+    found = bundle.places("b.json", Path("out/x.json"), environ, Path("/code"))
     assert [str(path) for path in found] == [
         "out/x.json",
         "/code/b.json",

@@ -25,7 +25,7 @@ def _read(
 ) -> tuple[tuple[Package, ...], tuple[Gap, ...]]:
     one = find_in(root, (named,), environ)[0][0]
     return read_packages(
-        one, keep_all, environ={**ENVIRON, **environ}, root=root, workdir=Path("/work")
+        one, keep_all, environ={**ENVIRON, **environ}, root=root, workdir=Path("/code")
     )
 
 

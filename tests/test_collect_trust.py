@@ -32,7 +32,7 @@ def tree(tmp_path: Path) -> Path:
 
 def _changed(tree: Path, uid: int | None = None) -> str | None:
     user = os.getuid() if uid is None else uid
-    machine = Machine(root=str(tree), environ=ENVIRON, workdir="/work", home="/home/u", uid=user)
+    machine = Machine(root=str(tree), environ=ENVIRON, workdir="/code", home="/home/u", uid=user)
     return changed_by_others(machine, read_layout(machine, "/data/env/bin/python"))
 
 
