@@ -67,7 +67,9 @@ _PATHS = (
 
 def python_paths_disagree(case: Case) -> Diagnosis | None:
     """Two Pythons or two copies of a package are mixed in this session."""
-    told = case.conflict(*_PATHS)
+    # Who names an interpreter by --python expects that the pip on PATH belongs to another.
+    named = case.interpreter is not None and "--python" in case.interpreter.found_by
+    told = case.conflict(*(c for c in _PATHS if not (named and c == "pip-of-other-interpreter")))
     if told is None:
         return None
     detail, where = told
