@@ -391,3 +391,9 @@ NEIGHBOURS: tuple[tuple[str, Observations], ...] = (
 @pytest.mark.parametrize(("why", "observations"), NEIGHBOURS, ids=[why for why, _ in NEIGHBOURS])
 def test_its_healthy_neighbour(why: str, observations: Observations) -> None:
     assert alarms(observations) == [], why
+
+
+def test_who_names_an_interpreter_expects_another_pip_on_path() -> None:
+    conflicts = (Conflict(code="pip-of-other-interpreter", detail="/usr/bin/pip"),)
+    named = replace(PYTHON, conflicts=conflicts, found_by=("--python",))
+    assert "python-paths-disagree" not in codes(machine(*HEALTHY, interpreters=(named,)))
