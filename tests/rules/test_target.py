@@ -396,4 +396,4 @@ def test_its_healthy_neighbour(why: str, observations: Observations) -> None:
 def test_who_names_an_interpreter_expects_another_pip_on_path() -> None:
     conflicts = (Conflict(code="pip-of-other-interpreter", detail="/usr/bin/pip"),)
     named = replace(PYTHON, conflicts=conflicts, found_by=("--python",))
-    assert "python-paths-disagree" not in codes(machine(*HEALTHY, interpreters=(named,)))
+    assert "python-paths-disagree" not in codes(of(machine(*HEALTHY, interpreters=(named,))))
