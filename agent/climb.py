@@ -135,7 +135,8 @@ def _climb(state: _Climb, runner: Runner, children: Mapping[str, str], workdir: 
     state.gaps += gaps
     target = next((one for one in interpreters if one.chosen), None)
     missing = [gap for gap in gaps if gap.said_by == "--python"]
-    if state.options.pythons and (target is None or missing):
+    # What is there and is no Python is tried all the same: its stage then says so, in a bundle.
+    if state.options.pythons and (target is None or not os.path.exists(target.path)):  # noqa: PTH110
         raise TargetError(
             f"--python {state.options.pythons[0]}: {missing[0].why if missing else 'not found'}",
             "give the path of a python program, such as /venv/bin/python",

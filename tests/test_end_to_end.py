@@ -340,3 +340,12 @@ def test_an_order_is_redacted(tmp_path: Path, bare_python: str) -> None:
     )
     assert ran.bundle["order"][0]["item"] == "gpu"
     assert "198.51.100.23" not in json.dumps(ran.bundle)
+
+
+def test_a_program_that_is_no_python_gets_a_bundle_that_says_so(tmp_path: Path) -> None:
+    ran = checked(run_agent(*QUICK, "--python", "/bin/ls", cwd=tmp_path))
+    assert ran.code == 1
+    assert ran.bundle["verdict"]["status"] == "blocked"
+    stage = ran.stage("interpreter")
+    assert (stage["status"], stage["reason"]) == ("failed", "not-python")
+    assert stage["steps"]
