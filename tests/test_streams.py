@@ -73,7 +73,7 @@ def test_printing_only_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_wrong_usage_leaves_no_notes_behind(tmp_path: Path) -> None:
-    done = in_shell('exec "$@"', tmp_path, "--python", "/nowhere/python")
+    done = in_shell('exec "$@" --only workload', tmp_path)
     assert done.returncode == 2
     assert list(tmp_path.iterdir()) == []
 
