@@ -12,7 +12,7 @@ import pytest
 
 from agent.verify import verify
 
-from .agent_command import command, environment
+from .agent_command import command, environment, run_agent
 
 QUICK = ("run", "--depth", "quick", "--only", "driver", "--python", sys.executable)
 
@@ -73,8 +73,10 @@ def test_printing_only_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_wrong_usage_leaves_no_notes_behind(tmp_path: Path) -> None:
-    done = in_shell('exec "$@" --only workload', tmp_path)
-    assert done.returncode == 2
+    # That the interpreter is not there is seen by the climb, when the notes are open already.
+    done = run_agent("run", "--depth", "quick", "--python", "/nowhere/python", cwd=tmp_path)
+    assert done.code == 2, done.err
+    assert "/nowhere/python" in done.err
     assert list(tmp_path.iterdir()) == []
 
 
