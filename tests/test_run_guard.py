@@ -213,6 +213,6 @@ def test_the_guards_own_program_in_this_process() -> None:
 def test_the_whole_agent_killed_at_random_moments_keeps_every_promise(torch_python: Path) -> None:
     """docs/sigkill.md has the count of 200 such runs."""
     chance = random.Random("whole")
-    for _ in range(8):
+    for _ in range(30):
         left = kill_once(str(torch_python), chance.uniform(FIRST_MOMENT, LAST_MOMENT))
         assert left.good, left
